@@ -1,0 +1,74 @@
+"""The one exception tree: every error a person can meet says what happened, why, and what to do next."""
+
+from __future__ import annotations
+
+
+class WorkbenchError(Exception):
+    """An error made for a person to read.
+
+    Args:
+        title: what happened, in a few words.
+        message: the cause, in a sentence.
+        remedy: what to do next, in a sentence; may be empty when nothing can be done.
+    """
+
+    def __init__(self, title: str, message: str, remedy: str = "") -> None:
+        super().__init__(f"{title}: {message}" + (f" {remedy}" if remedy else ""))
+        self.title = title
+        self.message = message
+        self.remedy = remedy
+
+
+class UsageError(WorkbenchError):
+    """The request itself can't be understood: a bad option, filter, recipe or key."""
+
+
+class FilterError(UsageError):
+    """A filter expression that doesn't parse or compares values of different types.
+
+    Args:
+        position: character offset of the fault in the expression.
+    """
+
+    def __init__(self, title: str, message: str, remedy: str = "", *, position: int = 0) -> None:
+        super().__init__(title, message, remedy)
+        self.position = position
+
+
+class FileError(WorkbenchError):
+    """The workbench file can't be opened or written: newer version, foreign file, read-only, locked, damaged."""
+
+
+class DocumentError(WorkbenchError):
+    """One source can't be read: binary, locked, image-only, bad encoding. The others go on."""
+
+
+class NotFoundError(WorkbenchError):
+    """A collection, document, chunk, trace, dataset or model that isn't in the file."""
+
+
+class MissingModelError(WorkbenchError):
+    """A model's files aren't where they should be; the remedy names the command that brings them."""
+
+
+class EngineError(WorkbenchError):
+    """A child process of the engine failed or died.
+
+    Args:
+        log: the child's last log lines, oldest first.
+    """
+
+    def __init__(self, title: str, message: str, remedy: str = "", *, log: tuple[str, ...] = ()) -> None:
+        super().__init__(title, message, remedy)
+        self.log = log
+
+
+class BudgetError(WorkbenchError):
+    """Instructions, question, evidence and reserved output don't fit the context window."""
+
+
+class Cancelled(WorkbenchError):  # noqa: N818 -- a stop that was asked for is no error
+    """The person stopped the work; what was committed stays."""
+
+    def __init__(self, message: str = "The work was stopped.") -> None:
+        super().__init__("Stopped", message, "Run it again to go on from there.")

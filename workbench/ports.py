@@ -1,0 +1,416 @@
+"""The ports: what the workbench needs from the file, from embedders and from models, as Protocols.
+
+``storage`` implements the repositories; ``workbench.engine`` implements the runtimes. Every method may be called
+from any thread: repositories write through one writer thread and read through a connection per thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.records.answers import Generation, Message, Trace
+from workbench.records.corpus import (
+    Chunk,
+    Collection,
+    Document,
+    DocumentStatus,
+    EmbedderInfo,
+    Index,
+    Metadata,
+    ParsedDocument,
+    Recipe,
+)
+from workbench.records.evals import Case, Dataset
+from workbench.records.models import Gauges, GenerationSettings, LoadedModel, ModelFile
+from workbench.records.retrieval import Analysis, FilterNode, LaneHit
+
+Vector: TypeAlias = npt.NDArray[np.float32]
+Cancel: TypeAlias = threading.Event
+
+
+class Tokenizer(Protocol):
+    """Counts and locates tokens. Special tokens are not included."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in a ledger, e.g. "multilingual-e5-small"."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``."""
+        ...
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span (start, end) of each token of ``text``, in order."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into L2-normalised vectors. Adds the prefixes itself; runs in a child process."""
+
+    @property
+    def info(self) -> EmbedderInfo:
+        """What makes its vectors comparable."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's own tokenizer; usable without starting the child."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
+        """One vector per text, in order, as each is ready.
+
+        Raises:
+            EngineError: the child died, or a vector is zero or not finite.
+            Cancelled: ``cancel`` was set.
+        """
+        ...
+
+    def embed_query(self, text: str) -> Vector:
+        """The query's vector."""
+        ...
+
+    def close(self) -> None:
+        """Ends the child process and frees its memory."""
+        ...
+
+
+class Generator(Protocol):
+    """A loaded language model in its own child process."""
+
+    @property
+    def model(self) -> LoadedModel:
+        """What is loaded."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of ``text`` by the model's own tokenizer, special tokens of the text included."""
+        ...
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The prompt through the model's chat template, ready for the assistant's turn.
+
+        Raises:
+            EngineError: the template is missing or broken.
+        """
+        ...
+
+    def generate(self, prompt: str, settings: GenerationSettings, cancel: Cancel | None = None) -> Iterator[Generation]:
+        """Streams the growing generation; the last one is complete, cancelled or error.
+
+        A bad grammar is an error, not a crash.
+
+        Raises:
+            BudgetError: prompt and ``max_tokens`` don't fit the context.
+            EngineError: the child died.
+        """
+        ...
+
+    def gauges(self) -> Gauges:
+        """Memory of the child and the machine now."""
+        ...
+
+    def close(self) -> None:
+        """Ends the child process; returns when its memory is back."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """What ingest must know of a stored document to tell whether anything changed."""
+
+    document_id: str
+    source_id: str
+    uri: str
+    hash: str
+    metadata_hash: str
+    status: DocumentStatus
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteCheck:
+    """Proof of a deletion: rows that still mention the document, by place; all zero when it is gone."""
+
+    document_id: str
+    source_id: str
+    remaining: Mapping[str, int]
+
+    @property
+    def gone(self) -> bool:
+        """Nothing can return it any more."""
+        return not any(self.remaining.values())
+
+
+class CorpusRepository(Protocol):
+    """Collections, documents, chunks and their indexes."""
+
+    def create_collection(self, name: str, recipe: Recipe, mandatory_filter: str = "") -> Collection:
+        """A new empty collection. Raises UsageError when the name is taken or empty."""
+        ...
+
+    def collections(self) -> tuple[Collection, ...]:
+        """All of them, by name, with document and chunk counts (chunks of the current index)."""
+        ...
+
+    def collection(self, name: str) -> Collection:
+        """Raises NotFoundError, naming those there are."""
+        ...
+
+    def set_mandatory_filter(self, name: str, expression: str) -> Collection:
+        """Stores it; the caller has checked that it parses."""
+        ...
+
+    def set_recipe(self, name: str, recipe: Recipe) -> Collection:
+        """The recipe of the collection's next index."""
+        ...
+
+    def delete_collection(self, name: str) -> None:
+        """With everything in it."""
+        ...
+
+    def open_index(self, collection: str, embedder: EmbedderInfo, recipe: Recipe) -> Index:
+        """The index of that collection, embedder and recipe: an existing one (any status but retired), else a new one.
+
+        It is ``current`` at once when the collection has no current one, else ``building``.
+        """
+        ...
+
+    def indexes(self, collection: str) -> tuple[Index, ...]:
+        """All of them, newest first."""
+        ...
+
+    def current_index(self, collection: str) -> Index | None:
+        """The one that queries meet, None before the first ingest."""
+        ...
+
+    def switch_index(self, index_id: int) -> None:
+        """Makes it current and retires the previous one, with its vectors and its chunks that no index needs."""
+        ...
+
+    def document_states(self, collection: str, index_id: int) -> Mapping[str, DocumentState]:
+        """By source_id. ``complete``: every chunk of it has its vector and its full-text row in that index."""
+        ...
+
+    def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:
+        """Ids of that document's chunks that have a vector in that index already."""
+        ...
+
+    def put_document(
+        self,
+        index: Index,
+        document: Document,
+        parsed: ParsedDocument,
+        chunks: Sequence[Chunk],
+        vectors: Mapping[str, Vector],
+    ) -> None:
+        """Stores one document in one transaction: text, structure, metadata, chunks, full-text rows, vectors.
+
+        Chunks are upserted by id; those of the document and index not among ``chunks`` go, with their vectors.
+        ``vectors`` holds the chunks not yet in ``embedded_chunks``.
+
+        Raises:
+            EngineError: a vector is zero, not finite, or of the wrong dimension (nothing is stored).
+        """
+        ...
+
+    def update_metadata(self, document_id: str, metadata: Metadata, metadata_hash: str) -> None:
+        """Replaces a document's metadata (title, status and language columns follow it)."""
+        ...
+
+    def set_status(self, document_ids: Iterable[str], status: DocumentStatus) -> int:
+        """Retires or restores; returns how many changed. Retired documents stay listed and are not retrieved."""
+        ...
+
+    def delete_documents(self, document_ids: Iterable[str]) -> tuple[DeleteCheck, ...]:
+        """Deletes them everywhere and proves it. Traces keep their own copies of evidence."""
+        ...
+
+    def documents(self, collection: str = "", limit: int = -1, offset: int = 0) -> tuple[Document, ...]:
+        """By source_id; every collection's when ``collection`` is ""."""
+        ...
+
+    def document(self, document_id: str) -> Document:
+        """By id. Raises NotFoundError."""
+        ...
+
+    def document_text(self, document_id: str) -> str:
+        """The stored source text."""
+        ...
+
+    def parsed_document(self, document_id: str) -> ParsedDocument:
+        """The stored text with its structure, for chunking again without the source."""
+        ...
+
+    def chunks(
+        self, document_id: str, index_id: int | None = None, limit: int = -1, offset: int = 0
+    ) -> tuple[Chunk, ...]:
+        """In order of the text; of the collection's current index when ``index_id`` is None."""
+        ...
+
+    def chunks_by_id(self, chunk_ids: Sequence[str]) -> tuple[Chunk, ...]:
+        """In the order asked; unknown ids are left out."""
+        ...
+
+    def find_chunks(self, prefix: str, limit: int = 20) -> tuple[Chunk, ...]:
+        """Chunks whose id starts with ``prefix``."""
+        ...
+
+
+class SearchRepository(Protocol):
+    """The two lanes. Filters apply before ranking; retired documents never match (unless the filter names status)."""
+
+    def lexical(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
+        """BM25 over heading, text, stems and exact accents; terms are OR-ed, phrases required. No terms, no hits."""
+        ...
+
+    def dense(self, index: Index, vector: Vector, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
+        """Exact nearest neighbours by cosine.
+
+        Raises:
+            EngineError: the vector is zero, not finite or of another dimension than the index.
+        """
+        ...
+
+    def matching(self, index: Index, where: FilterNode) -> tuple[int, int]:
+        """Chunks of the index that pass, and all of them (retired documents excluded from the first only)."""
+        ...
+
+    def fields(self, collection: str) -> Mapping[str, str]:
+        """Filterable fields and their types ("text", "number", "date", "bool", "list") as the data has them."""
+        ...
+
+    def document_frequency(self, index: Index, terms: Sequence[str]) -> Mapping[str, int]:
+        """How many chunks of the index hold each term, given as stems of ``Analysis.stems``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSummary:
+    """A line of the list of traces."""
+
+    id: str
+    created: str
+    query: str
+    collection: str
+    outcome: str
+    duration_ms: float
+
+
+class TraceRepository(Protocol):
+    """Questions asked and their whole story."""
+
+    def save(self, trace: Trace) -> None:
+        """In one transaction. Saving an id again replaces it."""
+        ...
+
+    def trace(self, trace_id: str) -> Trace:
+        """By id or unambiguous prefix ("last" for the newest). Raises NotFoundError."""
+        ...
+
+    def recent(self, limit: int = 50) -> tuple[TraceSummary, ...]:
+        """Newest first."""
+        ...
+
+
+class ModelRepository(Protocol):
+    """Model files that were seen, and folders to look in."""
+
+    def save_file(self, file: ModelFile) -> None:
+        """Upsert by path."""
+        ...
+
+    def files(self) -> tuple[ModelFile, ...]:
+        """By name."""
+        ...
+
+    def forget(self, path: str) -> None:
+        """Drops one that is gone from disk."""
+        ...
+
+    def folders(self) -> tuple[str, ...]:
+        """Folders the person added."""
+        ...
+
+    def add_folder(self, path: str) -> None:
+        """Remembers a folder."""
+        ...
+
+
+class DatasetRepository(Protocol):
+    """Eval datasets."""
+
+    def put(self, name: str, collection: str, cases: Sequence[Case]) -> Dataset:
+        """Stores or replaces a dataset by name."""
+        ...
+
+    def datasets(self) -> tuple[Dataset, ...]:
+        """By name."""
+        ...
+
+    def cases(self, dataset: str) -> tuple[Case, ...]:
+        """In order. Raises NotFoundError."""
+        ...
+
+
+class SettingsRepository(Protocol):
+    """Small remembered choices: theme, last collection, language. Keys are dotted names."""
+
+    def get(self, key: str, default: str = "") -> str:
+        """The stored value, or ``default``."""
+        ...
+
+    def set(self, key: str, value: str) -> None:
+        """Stores it."""
+        ...
+
+
+class Store(Protocol):
+    """One workbench file, open."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        ...
+
+    @property
+    def corpus(self) -> CorpusRepository:
+        """Collections, documents, chunks."""
+        ...
+
+    @property
+    def search(self) -> SearchRepository:
+        """The lanes."""
+        ...
+
+    @property
+    def traces(self) -> TraceRepository:
+        """Traces."""
+        ...
+
+    @property
+    def models(self) -> ModelRepository:
+        """Model files."""
+        ...
+
+    @property
+    def datasets(self) -> DatasetRepository:
+        """Eval datasets."""
+        ...
+
+    @property
+    def settings(self) -> SettingsRepository:
+        """Remembered choices."""
+        ...
+
+    def close(self) -> None:
+        """Checkpoints and closes, leaving one file. Calling it twice is harmless."""
+        ...

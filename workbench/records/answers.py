@@ -1,0 +1,262 @@
+"""Records of answers: evidence, context, prompt, generation, claims, citations and the trace that holds them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult
+
+Outcome: TypeAlias = Literal[
+    "answered", "no_result", "filtered_out", "low_support", "does_not_fit", "engine_gone", "cancelled", "empty_corpus"
+]
+AnswerMode: TypeAlias = Literal["extractive", "generated"]
+DropReason: TypeAlias = Literal["duplicate", "budget", "limit"]
+GenerationState: TypeAlias = Literal["started", "partial", "complete", "cancelled", "error"]
+SupportLevel: TypeAlias = Literal["supported", "weak", "unsupported", "uncited"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A chunk as the model sees it.
+
+    Attributes:
+        label: "F1", "F2", … ; citations name it.
+        text: what is delivered (the parent span when the recipe has one), header included.
+        start, end: the delivered span in the source text.
+        tokens: by the tokenizer that the budget is counted in.
+    """
+
+    label: str
+    chunk_id: str
+    document_id: str
+    source_id: str
+    title: str
+    heading: tuple[str, ...]
+    page: int | None
+    page_label: str
+    start: int
+    end: int
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A chunk that was found and not put in the context, and why (``of``: the label it duplicates)."""
+
+    chunk_id: str
+    source_id: str
+    reason: DropReason
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Where the context window goes, in the model's own tokens: all parts together ≤ ``window``."""
+
+    instructions: int
+    evidence: int
+    question: int
+    reserve: int
+    window: int
+    tokenizer: str
+
+    @property
+    def total(self) -> int:
+        """Tokens used, the reserved output included."""
+        return self.instructions + self.evidence + self.question + self.reserve
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was kept for the model, what was dropped and why."""
+
+    evidence: tuple[Evidence, ...]
+    dropped: tuple[Dropped, ...]
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The exact prompt: the messages, and ``rendered`` through the model's chat template ("" with no model)."""
+
+    messages: tuple[Message, ...]
+    rendered: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What the model did. Times are stamped in the child process.
+
+    Attributes:
+        stop_reason: "eos", "length", "stop", "cancelled", "error".
+        ttft_ms: request received to first token; None before it.
+        reused_tokens: prompt tokens that were still in the cache.
+    """
+
+    state: GenerationState
+    text: str
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    reused_tokens: int = 0
+    ttft_ms: float | None = None
+    prefill_tps: float | None = None
+    decode_tps: float | None = None
+    duration_ms: float = 0.0
+    stop_reason: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A pointer from a claim to the span that supports it; built from retrieved ids only.
+
+    Attributes:
+        start, end: the supporting span in the source text; ``quote`` is exactly that text.
+    """
+
+    label: str
+    chunk_id: str
+    document_id: str
+    source_id: str
+    title: str
+    heading: tuple[str, ...]
+    page: int | None
+    page_label: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of the answer with its citations and how well they support it (0–1)."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    support: float
+    level: SupportLevel
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer as a person sees it.
+
+    Attributes:
+        text: with ``[F1]`` marks; in the question's language.
+        removed: citation marks the model wrote that name no evidence.
+        support: s in 0–1, compared with ``threshold`` τ.
+        missing: what the sources would have to say, when the answer abstains.
+    """
+
+    outcome: Outcome
+    mode: AnswerMode
+    text: str
+    claims: tuple[Claim, ...]
+    removed: tuple[str, ...]
+    support: float
+    threshold: float
+    language: str
+    missing: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Answer or abstain: s ≥ τ, with the parts s was made of."""
+
+    outcome: Outcome
+    support: float
+    threshold: float
+    parts: tuple[tuple[str, float], ...] = ()
+    reason: str = ""
+
+
+Stage: TypeAlias = (
+    Analysis | FilterResult | LaneResult | FusionResult | Context | Prompt | Generation | Answer | Decision | None
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSpan:
+    """One stage of a trace: name, when it began (ms after the trace), how long it took, what came out.
+
+    ``name`` is one of: analysis, filter, lexical, dense, fusion, context, prompt, generation, citations, decision.
+    """
+
+    name: str
+    start_ms: float
+    duration_ms: float
+    output: Stage
+    input: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    metadata: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What would have to be the same for the same answer: versions, index, model file, settings."""
+
+    workbench: str
+    collection: str
+    collection_version: int
+    index_id: int
+    embedder: str
+    embedder_fingerprint: str
+    recipe: str
+    model: str
+    model_hash: str
+    settings: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One question's whole story; grows stage by stage and is stored when it is complete."""
+
+    id: str
+    created: datetime
+    query: str
+    manifest: Manifest
+    spans: tuple[TraceSpan, ...] = ()
+    answer: Answer | None = None
+    complete: bool = False
+
+    def span(self, name: str) -> TraceSpan | None:
+        """The last span with that name, or None when the stage hasn't run."""
+        return next((s for s in reversed(self.spans) if s.name == name), None)
+
+    def grow(self, span: TraceSpan) -> Trace:
+        """A copy with ``span`` added, replacing a last span of the same name (a stage that streams)."""
+        kept = self.spans[:-1] if self.spans and self.spans[-1].name == span.name else self.spans
+        return replace(self, spans=(*kept, span))
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How to answer. ``mode`` auto: generated when a model is loaded, else extractive.
+
+    Attributes:
+        evidence: chunks put in the context at most.
+        max_output: tokens reserved for the answer.
+        threshold: τ; None takes the collection's calibrated value or the default.
+        constrained: force claims with citations by grammar.
+    """
+
+    mode: Literal["auto", "extractive", "generated"] = "auto"
+    evidence: int = 5
+    max_output: int = 256
+    threshold: float | None = None
+    constrained: bool = True
+    temperature: float = 0.0
+    seed: int = 0

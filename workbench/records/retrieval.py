@@ -1,0 +1,201 @@
+"""Records of retrieval: filters, query analysis, lanes, fusion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal, TypeAlias
+
+Lane: TypeAlias = Literal["lexical", "dense"]
+FusionMethod: TypeAlias = Literal["rrf", "weights"]
+Comparator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "like"]
+Scalar: TypeAlias = str | int | float | bool | date
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``field op value``. ``contains`` is true when a list field holds the value (``"student" in roles``)."""
+
+    field: str
+    op: Comparator
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """``field in ("a", "b")``."""
+
+    field: str
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """``exists(field)``: the field has a value."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite of ``part``; a document without the field is *not equal* to anything."""
+
+    part: FilterNode
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Every part holds; no parts means everything passes."""
+
+    parts: tuple[FilterNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one part holds."""
+
+    parts: tuple[FilterNode, ...]
+
+
+FilterNode: TypeAlias = Comparison | OneOf | Exists | Not | AllOf | AnyOf
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What a query becomes before it is searched.
+
+    Attributes:
+        terms: content words kept, folded, in query order (what the text column is asked).
+        stems: their stems, for the stem column.
+        exact: words written with accents, as written (boosted where they occur exactly).
+        phrases: quoted phrases, each must occur when present.
+        dropped: stopwords and words over the cap, as written.
+        language: of the query, ISO 639-1, "" when unknown.
+        embedded_text: the text the embedder sees, prefix included.
+    """
+
+    query: str
+    terms: tuple[str, ...]
+    stems: tuple[str, ...]
+    exact: tuple[str, ...]
+    phrases: tuple[str, ...]
+    dropped: tuple[str, ...]
+    language: str
+    embedded_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaneHit:
+    """A chunk found by one lane: ``rank`` counts from 1; ``score`` is BM25 (higher is better) or cosine."""
+
+    chunk_id: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaneResult:
+    """What one lane returned.
+
+    Attributes:
+        skipped: why the lane didn't run ("no terms left", "no embedder"), "" when it ran.
+    """
+
+    lane: Lane
+    hits: tuple[LaneHit, ...]
+    k: int
+    duration_ms: float
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterResult:
+    """The filters that both lanes applied before ranking.
+
+    Attributes:
+        expression: what the query asked for; ``mandatory``: what the collection demands.
+        matching, total: chunks of the index that pass, and all of them.
+    """
+
+    expression: str
+    mandatory: str
+    matching: int
+    total: int
+
+    @property
+    def selectivity(self) -> float:
+        """σ: the share of chunks that pass, 1.0 when nothing is filtered."""
+        return self.matching / self.total if self.total else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FusedHit:
+    """A chunk after fusion, with what each lane gave it: ``score = Σ contributions``."""
+
+    chunk_id: str
+    rank: int
+    score: float
+    lexical_rank: int | None = None
+    lexical_score: float | None = None
+    dense_rank: int | None = None
+    dense_score: float | None = None
+    contributions: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FusionResult:
+    """The fused ranking. ``method`` rrf: Σ 1/(k0 + rank); weights: Σ w · min-max score."""
+
+    method: FusionMethod
+    k0: int
+    weights: tuple[tuple[str, float], ...]
+    hits: tuple[FusedHit, ...]
+    duration_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How to search.
+
+    Attributes:
+        k: hits wanted after fusion; ``candidates``: hits taken from each lane.
+        filter: expression, added to the collection's mandatory filter.
+    """
+
+    collection: str = ""
+    k: int = 10
+    candidates: int = 50
+    lanes: tuple[Lane, ...] = ("lexical", "dense")
+    fusion: FusionMethod = "rrf"
+    k0: int = 60
+    weights: tuple[tuple[str, float], ...] = (("lexical", 0.5), ("dense", 0.5))
+    filter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HitView:
+    """A fused hit with what a person needs to recognise it."""
+
+    hit: FusedHit
+    source_id: str
+    title: str
+    heading: tuple[str, ...]
+    page: int | None
+    page_label: str
+    start: int
+    end: int
+    text: str
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One search, whole: analysis, filters, each lane, fusion, and the hits as a person sees them."""
+
+    analysis: Analysis
+    filter: FilterResult
+    lanes: tuple[LaneResult, ...]
+    fusion: FusionResult
+    hits: tuple[HitView, ...]
+    duration_ms: float
+    notes: tuple[str, ...] = field(default=())
