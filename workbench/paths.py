@@ -1,0 +1,50 @@
+"""Where models and settings live, and the environment that keeps every library off the network."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+STARTER_EMBEDDER = "multilingual-e5-small"
+STARTER_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def models_folder() -> Path:
+    """``WORKBENCH_MODELS`` when set, else the XDG data folder's ``workbench/models``; it may not exist yet."""
+    named = os.environ.get("WORKBENCH_MODELS")
+    return Path(named) if named else Path(platformdirs.user_data_dir("workbench")) / "models"
+
+
+def gguf_folder() -> Path:
+    """Language models."""
+    return models_folder() / "gguf"
+
+
+def embedders_folder() -> Path:
+    """One folder per embedder: ONNX, tokenizer, and ``embedder.json`` that describes it."""
+    return models_folder() / "embedders"
+
+
+def tiktoken_folder() -> Path:
+    """tiktoken's rank files, each named by the SHA-1 of its address."""
+    return models_folder() / "tiktoken"
+
+
+def logs_folder() -> Path:
+    """Where child processes leave what their native code prints; made when missing."""
+    folder = Path(platformdirs.user_state_dir("workbench")) / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def go_offline() -> None:
+    """Tells every library not to use the network, and to wait politely for a core. Call before importing them."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ["TRANSFORMERS_OFFLINE"] = "1"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(tiktoken_folder())
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
