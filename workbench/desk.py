@@ -1,4 +1,4 @@
-"""The desk: the one object that every front end holds. Screens and the command line ask it; it asks the rooms behind it.
+"""The desk: the one object that every front end holds. Screens and commands ask it; it asks the rooms behind it.
 
 Long work is an iterator of frozen records, made for a worker thread: iterate it there and post what it yields. Every
 method may be called from any thread.
@@ -6,11 +6,23 @@ method may be called from any thread.
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.ports import Cancel, DeleteCheck, TraceSummary
+from workbench import paths
+from workbench.answers.ask import Asker
+from workbench.corpus.ingest import Ingester
+from workbench.datasets import read_cases
+from workbench.engine import gauges, library
+from workbench.engine.client import engine_available, load_generator
+from workbench.engine.embedding import list_embedders, open_embedder
+from workbench.engine.gguf_header import read_header
+from workbench.errors import MissingModelError, NotFoundError, UsageError, WorkbenchError
+from workbench.i18n import tr
+from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.corpus import (
     Chunk,
@@ -24,6 +36,11 @@ from workbench.records.corpus import (
 from workbench.records.evals import Case, Dataset
 from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, ModelFile
 from workbench.records.retrieval import SearchOptions, SearchResult
+from workbench.retrieval.filters import parse_filter
+from workbench.retrieval.search import Searcher
+
+COLLECTION_SETTING = "desk.collection"
+EMBEDDER_SETTING = "desk.embedder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,72 +65,135 @@ class DeskStatus:
 
 
 class Desk:
-    """One workbench file with its runtimes."""
+    """One workbench file with its runtimes: at most one embedder and one language model, each in a child process."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.RLock()
+        self._embedder: Embedder | None = None
+        self._embedder_used = False
+        self._generator: Generator | None = None
+        self._files: tuple[ModelFile, ...] | None = None
 
     # -- status and settings ---------------------------------------------------------------------------------------
 
     @property
     def path(self) -> Path:
         """The file."""
+        return self._store.path
 
     def status(self) -> DeskStatus:
         """Cheap enough to call five times a second from a worker."""
+        model = self.model
+        return DeskStatus(
+            file=self.path.name,
+            collection=self.collection,
+            embedder=self._embedder_name(),
+            embedder_running=self._embedder_used,
+            model=model,
+            engine=engine_available(),
+            gauges=gauges.measure(model.pid if model else None),
+        )
 
     @property
     def collection(self) -> str:
         """The collection that searches and questions go to, "" when there is none. Remembered in the file."""
+        names = [c.name for c in self._store.corpus.collections()]
+        chosen = self.setting(COLLECTION_SETTING)
+        return chosen if chosen in names else next(iter(names), "")
 
     def choose_collection(self, name: str) -> None:
         """Raises NotFoundError."""
+        self.remember(COLLECTION_SETTING, self._store.corpus.collection(name).name)
 
     def setting(self, key: str, default: str = "") -> str:
         """A remembered choice."""
+        return self._store.settings.get(key, default)
 
     def remember(self, key: str, value: str) -> None:
         """Stores a choice."""
+        self._store.settings.set(key, value)
 
     # -- corpus ----------------------------------------------------------------------------------------------------
 
     def collections(self) -> tuple[Collection, ...]:
         """By name."""
+        return self._store.corpus.collections()
 
     def documents(self, collection: str = "") -> tuple[Document, ...]:
         """By source_id; of the chosen collection when "" is given."""
+        name = collection or self.collection
+        return self._store.corpus.documents(self._store.corpus.collection(name).name) if name else ()
 
     def document(self, document_id: str) -> Document:
         """Raises NotFoundError."""
+        return self._store.corpus.document(document_id)
+
+    def find_documents(self, names: Sequence[str], collection: str = "") -> tuple[Document, ...]:
+        """The documents a person means by ids or source_ids. Raises NotFoundError naming the first that isn't there."""
+        known = self.documents(collection)
+        by_name = {d.source_id: d for d in known} | {d.id: d for d in known}
+        missing = next((n for n in names if n not in by_name), None)
+        if missing is not None:
+            raise NotFoundError(
+                tr("No such document"),
+                tr("There is no document “{name}” in this collection.", name=missing),
+                tr("workbench documents lists them."),
+            )
+        return tuple(by_name[n] for n in names)
 
     def document_text(self, document_id: str) -> str:
         """The stored source text."""
+        return self._store.corpus.document_text(document_id)
 
     def chunks(self, document_id: str) -> tuple[Chunk, ...]:
         """Of the current index, in order."""
+        return self._store.corpus.chunks(document_id)
 
     def chunk(self, chunk_id: str) -> Chunk:
         """By id or unambiguous prefix. Raises NotFoundError."""
+        found = self._store.corpus.find_chunks(chunk_id, limit=2)
+        if len(found) != 1:
+            raise NotFoundError(
+                tr("No such chunk") if not found else tr("More than one chunk"),
+                tr("“{prefix}” begins the id of {count} chunks.", prefix=chunk_id, count=len(found)),
+                tr("Give the whole id."),
+            )
+        return found[0]
 
     def ingest(self, request: IngestRequest, cancel: Cancel | None = None) -> Iterator[IngestProgress]:
         """Commits per document; the last progress is ``finished``. Raises UsageError, MissingModelError, EngineError."""
+        yield from Ingester(self._store.corpus, self._require_embedder()).run(request, cancel)
+        if not self.setting(COLLECTION_SETTING):
+            self.choose_collection(request.collection)
 
     def set_mandatory_filter(self, collection: str, expression: str) -> Collection:
         """Raises FilterError when it doesn't parse."""
+        parse_filter(expression, self._store.search.fields(collection))
+        return self._store.corpus.set_mandatory_filter(collection, expression)
 
     def set_status(self, document_ids: Sequence[str], status: DocumentStatus) -> int:
         """Retires or restores documents."""
+        return self._store.corpus.set_status(document_ids, status)
 
     def delete_documents(self, document_ids: Sequence[str]) -> tuple[DeleteCheck, ...]:
         """Deletes, and proves it."""
+        return self._store.corpus.delete_documents(document_ids)
 
     def delete_collection(self, name: str) -> None:
         """With everything in it."""
+        self._store.corpus.delete_collection(name)
 
     def filter_fields(self, collection: str = "") -> dict[str, str]:
         """Fields a filter may name, with their types."""
+        name = collection or self.collection
+        return dict(self._store.search.fields(name)) if name else {}
 
     # -- ask -------------------------------------------------------------------------------------------------------
 
     def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
         """Both lanes and their fusion; leaves no trace. Raises FilterError, NotFoundError."""
+        return self._searcher().search(query, self._in_collection(options))
 
     def ask(
         self,
@@ -123,46 +203,149 @@ class Desk:
         cancel: Cancel | None = None,
     ) -> Iterator[Trace]:
         """The trace, growing stage by stage; the last one is complete and stored. Raises FilterError, NotFoundError."""
+        asker = Asker(self._store, self._searcher(), lambda: self._generator)
+        yield from asker.ask(query, options or AskOptions(), self._in_collection(search), cancel)
 
     def trace(self, trace_id: str) -> Trace:
         """By id, unambiguous prefix, or "last"."""
+        return self._store.traces.trace(trace_id)
 
     def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
         """Newest first."""
+        return self._store.traces.recent(limit)
 
     # -- models ----------------------------------------------------------------------------------------------------
 
     def models(self, rescan: bool = False) -> tuple[ModelFile, ...]:
         """GGUF files in the models folder and the folders the person added, by name."""
+        with self._lock:
+            if self._files is None or rescan:
+                folders = [paths.gguf_folder(), *map(Path, self._store.models.folders())]
+                self._files = library.scan(folders)
+                self._remember_files(self._files)
+            return self._files
 
     def add_model_folder(self, path: str) -> None:
         """Raises UsageError when it isn't a folder."""
+        folder = Path(path).expanduser()
+        if not folder.is_dir():
+            raise UsageError(
+                tr("Not a folder"),
+                tr("“{path}” is not a folder.", path=path),
+                tr("Give a folder that holds GGUF files."),
+            )
+        self._store.models.add_folder(str(folder.resolve()))
+        with self._lock:
+            self._files = None
 
     def load_model(
         self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
     ) -> Iterator[LoadProgress]:
         """Loads in a child process, replacing the loaded one; the last progress has the model. Raises EngineError."""
+        file = read_header(Path(path).expanduser())
+        self.unload_model()
+        steps: queue.SimpleQueue[LoadProgress | WorkbenchError | Generator] = queue.SimpleQueue()
+
+        def load() -> None:
+            try:
+                steps.put(load_generator(file, settings or LoadSettings(), steps.put, cancel))
+            except WorkbenchError as error:
+                steps.put(error)
+
+        threading.Thread(target=load, name="load model", daemon=True).start()
+        while isinstance(step := steps.get(), LoadProgress):
+            yield replace(step, model=None)
+        if isinstance(step, WorkbenchError):
+            raise step
+        with self._lock:
+            self._generator = step
+        yield LoadProgress(1.0, model=step.model)
 
     def unload_model(self) -> int:
         """Ends the child; returns the bytes that came back."""
+        with self._lock:
+            generator, self._generator = self._generator, None
+        if generator is None:
+            return 0
+        freed = generator.gauges().rss
+        generator.close()
+        return freed
 
     @property
     def model(self) -> LoadedModel | None:
         """What is loaded."""
+        generator = self._generator
+        return generator.model if generator else None
 
     def embedder(self) -> EmbedderInfo | None:
         """The embedder in use, None when none is installed."""
+        found = self._open_embedder()
+        return found.info if found else None
 
     # -- evals -----------------------------------------------------------------------------------------------------
 
     def datasets(self) -> tuple[Dataset, ...]:
         """By name."""
+        return self._store.datasets.datasets()
 
     def cases(self, dataset: str) -> tuple[Case, ...]:
         """Raises NotFoundError."""
+        return self._store.datasets.cases(dataset)
 
     def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
         """From JSONL (our fields) or SQuAD-style JSON. Raises UsageError naming the bad line."""
+        file = Path(path).expanduser()
+        cases = read_cases(file)
+        return self._store.datasets.put(name or file.stem, collection or self.collection, cases)
 
     def close(self) -> None:
         """Ends the children, checkpoints and closes the file."""
+        self.unload_model()
+        with self._lock:
+            embedder, self._embedder = self._embedder, None
+        if embedder:
+            embedder.close()
+        self._store.close()
+
+    # -- behind ----------------------------------------------------------------------------------------------------
+
+    def _embedder_name(self) -> str:
+        chosen = self.setting(EMBEDDER_SETTING)
+        installed = list_embedders(paths.embedders_folder())
+        if chosen in installed:
+            return chosen
+        return paths.STARTER_EMBEDDER if paths.STARTER_EMBEDDER in installed else next(iter(installed), "")
+
+    def _open_embedder(self) -> Embedder | None:
+        with self._lock:
+            if self._embedder is None and (name := self._embedder_name()):
+                self._embedder = open_embedder(paths.embedders_folder() / name)
+            return self._embedder
+
+    def _require_embedder(self) -> Embedder:
+        embedder = self._open_embedder()
+        if embedder is None:
+            raise MissingModelError(
+                tr("No embedder"),
+                tr("There is no embedding model in {folder}.", folder=paths.embedders_folder()),
+                tr("Run: workbench starter"),
+            )
+        self._embedder_used = True
+        return embedder
+
+    def _searcher(self) -> Searcher:
+        embedder = self._open_embedder()
+        self._embedder_used = self._embedder_used or embedder is not None
+        return Searcher(self._store, embedder)
+
+    def _in_collection(self, options: SearchOptions | None) -> SearchOptions:
+        options = options or SearchOptions()
+        return options if options.collection else replace(options, collection=self.collection)
+
+    def _remember_files(self, files: tuple[ModelFile, ...]) -> None:
+        found = {f.path for f in files}
+        for known in self._store.models.files():
+            if known.path not in found:
+                self._store.models.forget(known.path)
+        for file in files:
+            self._store.models.save_file(file)
