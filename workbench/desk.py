@@ -162,7 +162,7 @@ class Desk:
         return found[0]
 
     def ingest(self, request: IngestRequest, cancel: Cancel | None = None) -> Iterator[IngestProgress]:
-        """Commits per document; the last progress is ``finished``. Raises UsageError, MissingModelError, EngineError."""
+        """Commits per document; the last is ``finished``. Raises UsageError, MissingModelError, EngineError."""
         yield from Ingester(self._store.corpus, self._require_embedder()).run(request, cancel)
         if not self.setting(COLLECTION_SETTING):
             self.choose_collection(request.collection)

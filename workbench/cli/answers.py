@@ -1,0 +1,210 @@
+"""Commands that ask: search, ask, trace."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
+from workbench.cli.front import FrontEnds
+from workbench.desk import Desk
+from workbench.i18n import tr
+from workbench.records.answers import Answer, AskOptions, Citation, Trace
+from workbench.records.retrieval import FusionMethod, HitView, Lane, SearchOptions, SearchResult
+from workbench.text.clean import printable
+
+MARKS = {"supported": "✓", "weak": "~", "unsupported": "✗", "uncited": "?"}
+
+
+@click.command()
+@click.argument("query")
+@click.option("--collection", "-c", default="", help="Where to search [the chosen one].")
+@click.option("--lane", type=click.Choice(["lexical", "dense"]), help="Search one lane only.")
+@click.option("--filter", "-f", "expression", default="", help="""E.g. 'status = current and "student" in roles'.""")
+@click.option("-k", "count", default=10, show_default=True, type=click.IntRange(1, 1000), help="Hits wanted.")
+@click.option(
+    "--fusion", type=click.Choice(["rrf", "weights"]), default="rrf", show_default=True, help="How lanes are fused."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.pass_obj
+def search(
+    front: FrontEnds,
+    query: str,
+    collection: str,
+    lane: Lane | None,
+    expression: str,
+    count: int,
+    fusion: FusionMethod,
+    as_json: bool,
+) -> None:
+    """Finds chunks, with the rank and score that each lane gave them."""
+    lanes: tuple[Lane, ...] = (lane,) if lane else ("lexical", "dense")
+    options = SearchOptions(
+        collection, k=count, candidates=max(50, count), lanes=lanes, fusion=fusion, filter=expression
+    )
+    with front.desk() as desk:
+        result = desk.search(query, options)
+    if as_json:
+        print_json(result)
+    else:
+        _print_search(result)
+
+
+def _print_search(result: SearchResult) -> None:
+    rows = [
+        (
+            str(view.hit.rank),
+            _rank(view.hit.lexical_rank),
+            _rank(view.hit.dense_rank),
+            view.source_id,
+            place(view),
+            " ".join(view.text.split()),
+        )
+        for view in result.hits
+    ]
+    print_table(("#", "lex", "dense", tr("source"), "§", tr("text")), rows, right=(0, 1, 2))
+    for told in result.lanes:
+        if told.skipped:
+            click.echo(f"~ {told.lane}: {told.skipped}", err=True)
+    passed = f"{result.filter.matching:,}/{result.filter.total:,}"
+    click.echo(
+        tr("{passed} chunks pass the filters · {time}", passed=passed, time=duration(result.duration_ms / 1000)),
+        err=True,
+    )
+
+
+def _rank(rank: int | None) -> str:
+    return "–" if rank is None else str(rank)
+
+
+def place(where: HitView | Citation) -> str:
+    """Where in the document: the heading path, and the page when it has pages."""
+    parts = [" › ".join(where.heading)] if where.heading else []
+    if where.page is not None:
+        parts.append(f"p. {where.page_label or where.page}")
+    return ", ".join(parts)
+
+
+@click.command()
+@click.argument("query")
+@click.option("--collection", "-c", default="", help="Where to search [the chosen one].")
+@click.option("--filter", "-f", "expression", default="", help="""E.g. 'status = current and year >= 2026'.""")
+@click.option("--model", "model", default="", help="A GGUF file that writes the answer; without one it is extractive.")
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "extractive", "generated"]),
+    default="auto",
+    show_default=True,
+    help="Who answers.",
+)
+@click.option(
+    "--evidence", default=5, show_default=True, type=click.IntRange(1, 50), help="Chunks put in the context at most."
+)
+@click.option("--threshold", type=click.FloatRange(0, 1), help="τ: abstain when the support is below it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole trace as JSON.")
+@click.pass_obj
+def ask(
+    front: FrontEnds,
+    query: str,
+    collection: str,
+    expression: str,
+    model: str,
+    mode: Literal["auto", "extractive", "generated"],
+    evidence: int,
+    threshold: float | None,
+    as_json: bool,
+) -> None:
+    """Answers from the documents, with citations, or says what is missing."""
+    options = AskOptions(mode=mode, evidence=evidence, threshold=threshold)
+    with front.desk() as desk, stoppable() as stop:
+        line = StatusLine()
+        if model:
+            load(desk, model, line)
+        trace: Trace | None = None
+        for trace in desk.ask(query, options, SearchOptions(collection, filter=expression), stop):
+            line.say(trace.spans[-1].name if trace.spans else "")
+        line.clear()
+    if trace is None:
+        return
+    if as_json:
+        print_json(trace)
+    else:
+        print_answer(trace)
+
+
+def load(desk: Desk, model: str, line: StatusLine) -> None:
+    """Loads a model for this command, by path or by the name that ``workbench models`` shows."""
+    by_name = {name: f.path for f in desk.models() for name in (f.name, f.path.rsplit("/", 1)[-1])}
+    for progress in desk.load_model(by_name.get(model, model)):
+        line.say(tr("loading {name}: {percent} %", name=model, percent=round(progress.fraction * 100)))
+
+
+def print_answer(trace: Trace) -> None:
+    """The answer, how well it is supported, and its citations with document, section, page and offsets."""
+    answer = trace.answer
+    if answer is None:
+        return
+    click.echo(printable(answer.text))
+    click.echo("")
+    for claim in answer.claims:
+        for citation in claim.citations:
+            where = ", ".join(filter(None, [citation.source_id, place(citation), f"{citation.start}–{citation.end}"]))
+            click.echo(f"{MARKS[claim.level]} [{citation.label}] {printable(where, newlines=False)}")
+            click.echo(click.style(f"    “{printable(' '.join(citation.quote.split()), newlines=False)}”", dim=True))
+        if not claim.citations and answer.outcome == "answered":
+            click.echo(f"{MARKS[claim.level]} " + tr("no citation: {text}", text=printable(claim.text, newlines=False)))
+    _print_verdict(answer, trace.id)
+
+
+def _print_verdict(answer: Answer, trace_id: str) -> None:
+    if answer.removed:
+        click.echo(tr("removed: {marks} name no evidence", marks=", ".join(answer.removed)))
+    if answer.remedy:
+        click.echo(f"→ {printable(answer.remedy)}")
+    sign = "≥" if answer.support >= answer.threshold else "<"
+    verdict = f"{tr(answer.outcome)} · s {answer.support:.2f} {sign} τ {answer.threshold:.2f} · {tr(answer.mode)}"
+    click.echo(click.style(f"{verdict} · trace {trace_id}", dim=True))
+
+
+@click.command()
+@click.argument("trace_id", metavar="ID", default="")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_obj
+def trace(front: FrontEnds, trace_id: str, as_json: bool) -> None:
+    """Shows the trace of a question, by id or "last"; without an id, lists the newest."""
+    with front.desk() as desk:
+        if not trace_id:
+            listed = desk.traces()
+            if as_json:
+                print_json(listed)
+            else:
+                rows = [(t.id, t.created[:19], tr(t.outcome), duration(t.duration_ms / 1000), t.query) for t in listed]
+                print_table(("id", tr("when"), tr("outcome"), tr("time"), tr("question")), rows, right=(3,))
+            return
+        found = desk.trace(trace_id)
+    if as_json:
+        print_json(found)
+    else:
+        _print_trace(found)
+
+
+def _print_trace(found: Trace) -> None:
+    manifest = found.manifest
+    click.echo(printable(found.query))
+    click.echo(
+        f"{manifest.collection} v{manifest.collection_version} · index {manifest.index_id} · {manifest.embedder} · "
+        f"{manifest.recipe}" + (f" · {manifest.model}" if manifest.model else "")
+    )
+    click.echo("")
+    rows = [(s.name, f"{s.start_ms:.1f}", f"{s.duration_ms:.1f}", _facts(s.metadata)) for s in found.spans]
+    print_table((tr("stage"), tr("at ms"), tr("took ms"), ""), rows, right=(1, 2))
+    click.echo("")
+    print_answer(found)
+
+
+def _facts(metadata: object) -> str:
+    return " · ".join(f"{k} {v}" for k, v in metadata.items()) if isinstance(metadata, dict) else ""
+
+
+COMMANDS = (search, ask, trace)

@@ -1,0 +1,214 @@
+"""Commands about what is in the file: ingest, collections, documents, retire, restore, delete."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import Literal, get_args
+
+import click
+
+from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
+from workbench.cli.front import FrontEnds
+from workbench.corpus.chunking import describe_recipe, parse_recipe
+from workbench.corpus.metadata import parse_assignments
+from workbench.errors import UsageError
+from workbench.i18n import tr
+from workbench.records.corpus import IngestOutcome, IngestProgress, IngestRequest, RecipeName
+
+DEFAULT_COLLECTION = "main"
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.option("--collection", "-c", default="", help="Where to put the documents [the chosen one, or main].")
+@click.option("--meta", "-m", multiple=True, metavar="KEY=VALUE", help="Metadata for every document; may be repeated.")
+@click.option(
+    "--recipe", default="", help=f"How to cut: {', '.join(get_args(RecipeName))}; sizes as structure:size=300."
+)
+@click.option(
+    "--on-missing",
+    type=click.Choice(["keep", "retire", "delete"]),
+    default="keep",
+    help="What to do with documents whose source is gone.",
+)
+@click.option("--rechunk", is_flag=True, help="Apply the recipe to the whole collection when it differs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcomes as JSON.")
+@click.pass_obj
+def ingest(
+    front: FrontEnds,
+    paths: tuple[str, ...],
+    collection: str,
+    meta: tuple[str, ...],
+    recipe: str,
+    on_missing: Literal["keep", "retire", "delete"],
+    rechunk: bool,
+    as_json: bool,
+) -> None:
+    """Reads files and folders into a collection. Only what changed is embedded again."""
+    metadata = parse_assignments(meta)
+    chosen_recipe = parse_recipe(recipe) if recipe else None
+    with front.desk() as desk, stoppable() as stop:
+        name = collection or desk.collection or DEFAULT_COLLECTION
+        request = IngestRequest(paths, name, metadata, chosen_recipe, on_missing, rechunk)
+        outcomes: list[IngestOutcome] = []
+        line = StatusLine()
+        last: IngestProgress | None = None
+        for progress in desk.ingest(request, stop):
+            outcomes.extend(progress.outcomes)
+            line.say(progress_line(progress), matters=bool(progress.outcomes) and progress.done % 25 == 0)
+            last = progress
+        line.clear()
+    if as_json:
+        print_json(outcomes)
+    elif last:
+        _report(last, outcomes)
+    if any(o.action == "failed" for o in outcomes) or (last and last.cancelled):
+        sys.exit(1)
+
+
+def progress_line(progress: IngestProgress) -> str:
+    """ "ingest 412/1,400 · 7.7 chunks/s · 2:10 left · faq.md"."""
+    parts = [f"ingest {progress.done:,}/{progress.total:,}"]
+    if progress.rate:
+        parts.append(f"{progress.rate:.1f} chunks/s")
+    if progress.eta_s is not None:
+        parts.append(tr("{time} left", time=duration(progress.eta_s)))
+    return " · ".join([*parts, progress.current]).rstrip(" ·")
+
+
+def _report(last: IngestProgress, outcomes: list[IngestOutcome]) -> None:
+    for outcome in outcomes:
+        if outcome.reason:
+            mark = "✗" if outcome.action == "failed" else "~"
+            click.echo(
+                f"{mark} {outcome.source_id}: {outcome.reason}" + (f" → {outcome.remedy}" if outcome.remedy else "")
+            )
+    counts = Counter(o.action for o in outcomes)
+    told = ", ".join(f"{n:,} {tr(action)}" for action, n in sorted(counts.items())) or tr("nothing to do")
+    embedded = sum(o.embedded for o in outcomes)
+    click.echo(
+        tr(
+            "{collection}: {told}; {embedded} chunks embedded in {time}.",
+            collection=last.collection,
+            told=told,
+            embedded=f"{embedded:,}",
+            time=duration(last.elapsed_s),
+        )
+    )
+    if last.cancelled:
+        click.echo(tr("Stopped. What is done is kept; the same command goes on from there."))
+
+
+@click.command()
+@click.option(
+    "--filter",
+    "mandatory",
+    nargs=2,
+    metavar="NAME EXPRESSION",
+    help="Set a filter that no query of that collection can drop.",
+)
+@click.option("--delete", "doomed", metavar="NAME", default="", help="Delete a collection with everything in it.")
+@click.option("--use", "chosen", metavar="NAME", default="", help="Make it the one that questions go to.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def collections(front: FrontEnds, mandatory: tuple[str, str] | None, doomed: str, chosen: str, as_json: bool) -> None:
+    """Lists the collections; sets mandatory filters, chooses or deletes one."""
+    with front.desk() as desk:
+        if mandatory:
+            desk.set_mandatory_filter(*mandatory)
+        if doomed:
+            desk.delete_collection(doomed)
+        if chosen:
+            desk.choose_collection(chosen)
+        found = desk.collections()
+        current = desk.collection
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            "●" if c.name == current else " ",
+            c.name,
+            f"{c.documents:,}",
+            f"{c.chunks:,}",
+            describe_recipe(c.recipe),
+            c.mandatory_filter or "–",
+        )
+        for c in found
+    ]
+    print_table(
+        ("", tr("name"), tr("documents"), tr("chunks"), tr("recipe"), tr("mandatory filter")), rows, right=(2, 3)
+    )
+
+
+@click.command()
+@click.option("--collection", "-c", default="", help="Of which collection [the chosen one].")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def documents(front: FrontEnds, collection: str, as_json: bool) -> None:
+    """Lists the documents of a collection."""
+    with front.desk() as desk:
+        found = desk.documents(collection)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            d.source_id,
+            "✓" if d.status == "current" else "✗ " + tr("retired"),
+            d.language,
+            f"{d.chunks:,}",
+            f"{d.characters:,}",
+            d.title,
+        )
+        for d in found
+    ]
+    head = (tr("source"), tr("status"), tr("language"), tr("chunks"), tr("characters"), tr("title"))
+    print_table(head, rows, right=(3, 4))
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--collection", "-c", default="", help="Of which collection [the chosen one].")
+@click.pass_obj
+def retire(front: FrontEnds, names: tuple[str, ...], collection: str) -> None:
+    """Keeps documents listed, and out of every search."""
+    with front.desk() as desk:
+        count = desk.set_status([d.id for d in desk.find_documents(names, collection)], "retired")
+    click.echo(tr("{count} retired.", count=count))
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--collection", "-c", default="", help="Of which collection [the chosen one].")
+@click.pass_obj
+def restore(front: FrontEnds, names: tuple[str, ...], collection: str) -> None:
+    """Brings retired documents back into searches."""
+    with front.desk() as desk:
+        count = desk.set_status([d.id for d in desk.find_documents(names, collection)], "current")
+    click.echo(tr("{count} restored.", count=count))
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--collection", "-c", default="", help="Of which collection [the chosen one].")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@click.pass_obj
+def delete(front: FrontEnds, names: tuple[str, ...], collection: str, yes: bool) -> None:
+    """Deletes documents everywhere and checks that nothing can return them."""
+    with front.desk() as desk:
+        found = desk.find_documents(names, collection)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError(tr("Not confirmed"), tr("Deleting can't be undone."), tr("Add --yes."))
+            click.confirm(tr("Delete {count} documents for good?", count=len(found)), abort=True)
+        checks = desk.delete_documents([d.id for d in found])
+    for check in checks:
+        told = tr("gone: no text, chunk, full-text row or vector is left") if check.gone else str(dict(check.remaining))
+        click.echo(f"{'✓' if check.gone else '✗'} {check.source_id}: {told}")
+    if not all(c.gone for c in checks):
+        sys.exit(1)
+
+
+COMMANDS = (ingest, collections, documents, retire, restore, delete)

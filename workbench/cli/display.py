@@ -1,0 +1,112 @@
+"""Printing for people and for programs. Text of documents passes through ``printable`` before it reaches a terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+
+from workbench.errors import EngineError, WorkbenchError
+from workbench.i18n import tr
+from workbench.records.codec import encode
+from workbench.text.clean import printable
+
+
+def print_error(error: WorkbenchError) -> None:
+    """Title, message and remedy on stderr, and the engine's last log lines."""
+    click.echo(f"{click.style(error.title, bold=True)}: {printable(error.message)}", err=True)
+    if error.remedy:
+        click.echo(f"  → {printable(error.remedy)}", err=True)
+    if isinstance(error, EngineError):
+        for line in error.log[-8:]:
+            click.echo(click.style(f"  │ {printable(line, newlines=False)}", dim=True), err=True)
+
+
+def print_json(value: object) -> None:
+    """A record, or a sequence of them, as indented JSON on stdout. JSON escapes every control character by itself."""
+    click.echo(json.dumps(encode(value), ensure_ascii=False, indent=2))
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """Columns as wide as their longest cell, those in ``right`` aligned right; the last one cut at the edge."""
+    cells = [[printable(c, newlines=False) for c in row] for row in rows]
+    widths = [max(len(h), *(len(r[i]) for r in cells), 0) if cells else len(h) for i, h in enumerate(head)]
+    columns = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
+    last = max(10, columns - sum(widths[:-1]) - 2 * (len(widths) - 1))
+    click.echo(click.style(_line(head, widths, right, last), dim=True))
+    for row in cells:
+        click.echo(_line(row, widths, right, last))
+
+
+def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[int], last: int) -> str:
+    padded = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
+    end = padded[-1].rstrip()
+    padded[-1] = end if len(end) <= last else end[: last - 1] + "…"
+    return "  ".join(padded).rstrip()
+
+
+def duration(seconds: float) -> str:
+    """ "840 ms", "12.3 s", "2:10", "1:02:10"."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def size(count: int) -> str:
+    """Bytes in binary units: "92.9 MiB"."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError("unreachable")
+
+
+class StatusLine:
+    """One line on stderr that is rewritten in place; on a pipe, a line whenever ``say`` is told that it matters."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+
+    def say(self, text: str, *, matters: bool = False) -> None:
+        """Shows ``text`` in place of what was there."""
+        if self._live:
+            columns = shutil.get_terminal_size().columns
+            click.echo("\r\x1b[2K" + printable(text, newlines=False)[: columns - 1], nl=False, err=True)
+        elif matters:
+            click.echo(printable(text, newlines=False), err=True)
+
+    def clear(self) -> None:
+        """Takes the line away."""
+        if self._live:
+            click.echo("\r\x1b[2K", nl=False, err=True)
+
+
+@contextmanager
+def stoppable() -> Iterator[threading.Event]:
+    """An event that the first ctrl+c sets, so that work stops cleanly; the second one interrupts as usual."""
+    stop = threading.Event()
+
+    def ask_to_stop(_signal: int, _frame: object) -> None:
+        stop.set()
+        click.echo("\n" + tr("Stopping after the current step; ctrl+c again interrupts."), err=True)
+        signal.signal(signal.SIGINT, before)
+
+    before: Callable[..., object] | int | None = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    signal.signal(signal.SIGINT, ask_to_stop)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,52 @@
+"""What the composition root gives the command line, and how a command gets at the file and the screens."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.desk import Desk
+from workbench.errors import UsageError
+from workbench.i18n import tr
+
+DEFAULT_FILE = "workbench.db"
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEnds:
+    """What the composition root gives the command line.
+
+    Attributes:
+        open_desk: opens a workbench file (made when absent) as a desk.
+        run_app: runs the screens on a desk until the person quits; returns the exit code.
+        file: the file that commands work on.
+    """
+
+    open_desk: Callable[[Path], Desk]
+    run_app: Callable[[Desk], int]
+    file: Path = Path(DEFAULT_FILE)
+
+    @contextmanager
+    def desk(self, file: Path | None = None) -> Iterator[Desk]:
+        """The desk on ``file`` (the chosen one when None), closed at the end."""
+        desk = self.open_desk(file or self.file)
+        try:
+            yield desk
+        finally:
+            desk.close()
+
+
+def open_screens(front: FrontEnds, file: Path | None = None) -> None:
+    """Opens the screens; they need a terminal. Exits with the app's code."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            tr("No terminal"),
+            tr("The screens need a terminal, and this is a pipe or a file."),
+            tr("Name a command instead: workbench --help lists them."),
+        )
+    with front.desk(file) as desk:
+        code = front.run_app(desk)
+    sys.exit(code)

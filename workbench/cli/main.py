@@ -1,0 +1,70 @@
+"""The root command: options that hold for every command, errors in words, and the TUI when no command is named."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from workbench import __version__, i18n
+from workbench.cli import answers, corpus, evals, models, starter
+from workbench.cli.display import print_error
+from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
+from workbench.errors import UsageError, WorkbenchError
+
+
+@click.group(
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--db", "file", type=click.Path(path_type=Path), help="The workbench file [WORKBENCH_DB or workbench.db]."
+)
+@click.option(
+    "--lang", type=click.Choice(i18n.LANGUAGES), help="Language of the interface [WORKBENCH_LANG or the locale's]."
+)
+@click.version_option(__version__, prog_name="workbench")
+@click.pass_context
+def workbench(context: click.Context, file: Path | None, lang: str | None) -> None:
+    """Choose local language models and build retrieval on them, offline, in one file.
+
+    Without a command it opens the four screens on the file.
+    """
+    if lang:
+        i18n.choose_language(lang)
+    chosen = file or Path(os.environ.get("WORKBENCH_DB") or DEFAULT_FILE)
+    context.obj = replace(context.obj, file=chosen)
+    if context.invoked_subcommand is None:
+        open_screens(context.obj)
+
+
+for family in (corpus, answers, models, starter, evals):
+    for command in family.COMMANDS:
+        workbench.add_command(command)
+
+
+def run(arguments: Sequence[str], front: FrontEnds) -> int:
+    """Runs a command line; prints errors as title, cause and remedy; returns the exit code."""
+    try:
+        workbench.main(args=list(arguments), prog_name="workbench", standalone_mode=False, obj=front)
+    except WorkbenchError as error:
+        print_error(error)
+        return 2 if isinstance(error, UsageError) else 1
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return 130
+    except BrokenPipeError:
+        # The reader went away (`| head`): point stdout elsewhere so that the flush at exit stays silent.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 1
+    return 0
