@@ -1,4 +1,4 @@
-"""The composition root: the only place that sees every room. It puts the file behind the desk, a front end before it."""
+"""The composition root: the only place that sees every room. It puts the file behind the desk."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from workbench.cli import answers, corpus, evals, models, starter
 from workbench.cli.display import print_error
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
 from workbench.errors import UsageError, WorkbenchError
+from workbench.i18n import tr
 
 
 @click.group(
@@ -25,21 +27,37 @@ from workbench.errors import UsageError, WorkbenchError
     "--db", "file", type=click.Path(path_type=Path), help="The workbench file [WORKBENCH_DB or workbench.db]."
 )
 @click.option(
-    "--lang", type=click.Choice(i18n.LANGUAGES), help="Language of the interface [WORKBENCH_LANG or the locale's]."
+    "--lang",
+    type=click.Choice(i18n.LANGUAGES),
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, _option, lang: _speak(context.command, lang),
+    help="Language of the interface [WORKBENCH_LANG or the locale's].",
 )
 @click.version_option(__version__, prog_name="workbench")
 @click.pass_context
-def workbench(context: click.Context, file: Path | None, lang: str | None) -> None:
+def workbench(context: click.Context, file: Path | None) -> None:
     """Choose local language models and build retrieval on them, offline, in one file.
 
     Without a command it opens the four screens on the file.
     """
-    if lang:
-        i18n.choose_language(lang)
     chosen = file or Path(os.environ.get("WORKBENCH_DB") or DEFAULT_FILE)
     context.obj = replace(context.obj, file=chosen)
     if context.invoked_subcommand is None:
         open_screens(context.obj)
+
+
+def _speak(command: click.Command, lang: str | None) -> None:
+    """Chooses the language and puts the help of ``command`` and of those below it into it."""
+    if lang:
+        i18n.choose_language(lang)
+    if i18n.language() == "en":
+        return
+    for each in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
+        each.help = tr(inspect.cleandoc(each.help or ""))
+        for parameter in each.params:
+            if isinstance(parameter, click.Option) and parameter.help:
+                parameter.help = tr(parameter.help)
 
 
 for family in (corpus, answers, models, starter, evals):
