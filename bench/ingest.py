@@ -1,7 +1,7 @@
 """Ingest against the raw embedder: how much the workbench adds to the time that embedding costs anyway.
 
 The same texts (XQuAD's paragraphs, one document each) go once through ``workbench ingest`` into a new file, and once
-through fastembed alone in a process of its own, with the same model, threads and batch size. Both times are wall time of
+The same texts (XQuAD paragraphs, one document each) go once through ``workbench ingest`` into a new file, and once
 a new process, model load included. Run: python -m bench.ingest [LANGUAGE] [REPETITIONS]
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import Literal, get_args
+from typing import Literal
 
 import click
 
@@ -14,7 +14,7 @@ from workbench.corpus.chunking import describe_recipe, parse_recipe
 from workbench.corpus.metadata import parse_assignments
 from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.records.corpus import IngestOutcome, IngestProgress, IngestRequest, RecipeName
+from workbench.records.corpus import IngestOutcome, IngestProgress, IngestRequest
 
 DEFAULT_COLLECTION = "main"
 
@@ -24,7 +24,9 @@ DEFAULT_COLLECTION = "main"
 @click.option("--collection", "-c", default="", help="Where to put the documents [the chosen one, or main].")
 @click.option("--meta", "-m", multiple=True, metavar="KEY=VALUE", help="Metadata for every document; may be repeated.")
 @click.option(
-    "--recipe", default="", help=f"How to cut: {', '.join(get_args(RecipeName))}; sizes as structure:size=300."
+    "--recipe",
+    default="",
+    help="How to cut: structure, window, sentence, semantic or parent; sizes as structure:size=300.",
 )
 @click.option(
     "--on-missing",
