@@ -1,0 +1,189 @@
+"""One search: analysis → filters → lexical → dense → fusion → hits, each stage callable by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from workbench.errors import EngineError, NotFoundError, UsageError
+from workbench.i18n import tr
+from workbench.ports import Embedder, Store, Vector
+from workbench.records.corpus import Index
+from workbench.records.retrieval import (
+    Analysis,
+    FilterNode,
+    FilterResult,
+    FusedHit,
+    HitView,
+    Lane,
+    LaneHit,
+    LaneResult,
+    SearchOptions,
+    SearchResult,
+)
+from workbench.retrieval.analysis import analyse
+from workbench.retrieval.filters import combine, fields_of, parse_filter
+from workbench.retrieval.fusion import fuse
+
+MAX_CANDIDATES: Final = 4096
+"""What the vector table returns at most."""
+
+
+class Searcher:
+    """Searches one file with one embedder.
+
+    The stages can be called one by one, so that each becomes a span of a trace or repaints a screen as soon as it ends.
+
+    Args:
+        store: the open file.
+        embedder: None when there is none: the dense lane is then skipped and says so.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder | None) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._embedded: tuple[str, Vector] | None = None
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder that queries go through."""
+        return self._embedder
+
+    def search(self, query: str, options: SearchOptions) -> SearchResult:
+        """The whole search.
+
+        Raises:
+            FilterError: the filter can't be understood.
+            NotFoundError: there is no such collection, or nothing in it.
+            UsageError: no lane, or a k below 1.
+        """
+        started = time.perf_counter()
+        index = self.index(options.collection)
+        analysis = self.analyse(query)
+        where, filtered = self.filter(index, options)
+        lanes = self.lanes(index, analysis, where, options)
+        fusion = fuse(lanes, options)
+        notes = tuple(
+            tr("{lane} lane skipped: {reason}", lane=lane.lane, reason=lane.skipped) for lane in lanes if lane.skipped
+        )
+        hits = self.views(fusion.hits[: options.k])
+        return SearchResult(analysis, filtered, lanes, fusion, hits, (time.perf_counter() - started) * 1000, notes)
+
+    def index(self, collection: str) -> Index:
+        """The index that queries to ``collection`` meet. Raises NotFoundError when it doesn't exist or is empty."""
+        known = self._store.corpus.collection(collection)
+        index = self._store.corpus.current_index(known.name)
+        if index is None or not known.chunks:
+            raise NotFoundError(
+                tr("Nothing to search"),
+                tr("The collection “{name}” has no documents yet.", name=known.name),
+                tr("Ingest some: workbench ingest PATH --collection {name}", name=known.name),
+            )
+        return index
+
+    def analyse(self, query: str) -> Analysis:
+        """The query's words, stems and phrases, and what the embedder will see."""
+        return analyse(query, prefix=self._embedder.info.query_prefix if self._embedder else "")
+
+    def filter(self, index: Index, options: SearchOptions) -> tuple[FilterNode, FilterResult]:
+        """The collection's mandatory filter and the query's, joined as trees, and how many chunks pass them.
+
+        Raises:
+            FilterError: one of them doesn't parse or names an unknown field.
+        """
+        mandatory = self._store.corpus.collection(index.collection).mandatory_filter
+        fields = self._store.search.fields(index.collection)
+        demanded = parse_filter(mandatory)
+        if fields_of(demanded) <= fields.keys():  # else untyped: a field that no document has lets nothing pass
+            demanded = parse_filter(mandatory, fields)
+        where = combine(demanded, parse_filter(options.filter, fields))
+        matching, total = self._store.search.matching(index, where)
+        return where, FilterResult(options.filter, mandatory, matching, total)
+
+    def lanes(
+        self, index: Index, analysis: Analysis, where: FilterNode, options: SearchOptions
+    ) -> tuple[LaneResult, ...]:
+        """The lanes that ``options`` asks for, lexical first. Raises UsageError when they can't be run at all."""
+        if not options.lanes or min(options.k, options.candidates) < 1:
+            raise UsageError(
+                tr("Search not possible"),
+                tr("A search needs at least one lane, and k and candidates of at least 1."),
+                tr("Leave the options out to search both lanes."),
+            )
+        k = min(max(options.candidates, options.k), MAX_CANDIDATES)
+        run = {"lexical": self.lexical, "dense": self.dense}
+        return tuple(run[lane](index, analysis, where, k) for lane in ("lexical", "dense") if lane in options.lanes)
+
+    def lexical(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> LaneResult:
+        """BM25 over the words of the query; skipped when it has none."""
+        if not (analysis.terms or analysis.phrases):
+            return LaneResult("lexical", (), k, 0.0, tr("the question has no words"))
+        return _timed("lexical", k, lambda: self._store.search.lexical(index, analysis, where, k))
+
+    def dense(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> LaneResult:
+        """Nearest vectors by cosine; skipped, with the reason, without an embedder that fits the index."""
+        reason = self._no_dense(index, analysis)
+        if reason:
+            return LaneResult("dense", (), k, 0.0, reason)
+        try:
+            return _timed("dense", k, lambda: self._store.search.dense(index, self.query_vector(analysis), where, k))
+        except EngineError as error:
+            return LaneResult("dense", (), k, 0.0, f"{error.title}: {error.message}")
+
+    def query_vector(self, analysis: Analysis) -> Vector:
+        """The query's vector; the last one is kept, as later stages ask for it again.
+
+        Raises:
+            EngineError: there is no embedder, or its process died.
+        """
+        if self._embedder is None:
+            raise EngineError(tr("No embedder"), tr("Without an embedder there is no vector."))
+        kept = self._embedded
+        if kept is None or kept[0] != analysis.query:
+            kept = self._embedded = (analysis.query, self._embedder.embed_query(analysis.query))
+        return kept[1]
+
+    def views(self, hits: Sequence[FusedHit]) -> tuple[HitView, ...]:
+        """The hits with what a person needs to recognise them."""
+        corpus = self._store.corpus
+        chunks = {chunk.id: chunk for chunk in corpus.chunks_by_id([hit.chunk_id for hit in hits])}
+        titles = {i: corpus.document(i).title for i in {chunk.document_id for chunk in chunks.values()}}
+        return tuple(
+            HitView(
+                hit=hit,
+                source_id=chunk.source_id,
+                title=titles[chunk.document_id],
+                heading=chunk.heading,
+                page=chunk.page,
+                page_label=chunk.page_label,
+                start=chunk.start,
+                end=chunk.end,
+                text=chunk.text,
+                header=chunk.header,
+            )
+            for hit in hits
+            if (chunk := chunks.get(hit.chunk_id))
+        )
+
+    def _no_dense(self, index: Index, analysis: Analysis) -> str:
+        if self._embedder is None:
+            return tr("no embedder is installed")
+        if not analysis.query.strip():
+            return tr("the question has no words")
+        mine, its = self._embedder.info, index.embedder
+        if mine.fingerprint != its.fingerprint:
+            return tr(
+                "the index was made by {its} ({its_print}), not by {mine} ({mine_print}); ingest again with this one",
+                its=its.name,
+                its_print=its.fingerprint[:8],
+                mine=mine.name,
+                mine_print=mine.fingerprint[:8],
+            )
+        return ""
+
+
+def _timed(lane: Lane, k: int, run: Callable[[], tuple[LaneHit, ...]]) -> LaneResult:
+    started = time.perf_counter()
+    hits = run()
+    return LaneResult(lane, hits, k, (time.perf_counter() - started) * 1000)
