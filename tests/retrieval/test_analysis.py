@@ -18,7 +18,7 @@ def test_a_spanish_question() -> None:
     assert got.embedded_text == "query: ¿Cuándo se abre la ampliación de matrícula para el año 2026?"
 
 
-def test_año_and_ano_differ_only_in_the_exact_form() -> None:
+def test_accents_differ_only_in_the_exact_form() -> None:
     assert analyse("año").terms == analyse("ano").terms == ("ano",)
     assert (analyse("año").exact, analyse("ano").exact) == (("año",), ())
     assert analyse("an\u0303o").exact == ("año",)
