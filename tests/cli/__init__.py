@@ -1,0 +1,1 @@
+"""The command line on real files with the real embedder."""
