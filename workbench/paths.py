@@ -39,6 +39,12 @@ def logs_folder() -> Path:
     return folder
 
 
+def cache_folder() -> Path:
+    """``WORKBENCH_CACHE`` when set, else the XDG cache folder's ``workbench``: what can be made again."""
+    named = os.environ.get("WORKBENCH_CACHE")
+    return Path(named) if named else Path(platformdirs.user_cache_dir("workbench"))
+
+
 def go_offline() -> None:
     """Tells every library not to use the network, and to wait politely for a core. Call before importing them."""
     os.environ["HF_HUB_OFFLINE"] = "1"
