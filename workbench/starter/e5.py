@@ -1,7 +1,7 @@
 """The starter embedder from its package's weights: ONNX at 8 bits, tokenizer, and the descriptor of the folder.
 
 Runs as a child process, ``python -m workbench.starter.e5 WEIGHTS FOLDER``, because onnx and onnxruntime are native. It
-prints one of ``install.CONVERSION_STEPS`` as each begins. Against the package's own engine the vectors agree to a
+prints one of ``installation.CONVERSION_STEPS`` as each begins. Against the package's own engine the vectors agree to a
 cosine of 0.997.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from workbench import paths
 from workbench.starter.e5_file import E5File, Shape, Vocabulary
-from workbench.starter.install import CONVERSION_STEPS
+from workbench.starter.installation import CONVERSION_STEPS
 from workbench.starter.packages import EMBEDDER, sha256
 
 _SPECIAL: Final = {

