@@ -1,0 +1,192 @@
+"""The workbench's side of a loaded language model: the port ``Generator`` over a child process."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from workbench.engine import protocol
+from workbench.engine.gauges import measure
+from workbench.engine.process import ChildProcess
+from workbench.engine.template import ChatTemplate
+from workbench.errors import BudgetError, Cancelled, EngineError
+from workbench.i18n import tr
+from workbench.ports import Cancel
+from workbench.records.answers import Generation, Message
+from workbench.records.models import (
+    Gauges,
+    GenerationSettings,
+    LoadedModel,
+    LoadProgress,
+    LoadSettings,
+    ModelFile,
+)
+
+
+def engine_available() -> str:
+    """ "" when llama-cpp-python can be imported, else why not. Doesn't import it, and is cheap."""
+    if importlib.util.find_spec("llama_cpp") is None:
+        return tr("llama-cpp-python is not installed")
+    return ""
+
+
+def load_generator(
+    file: ModelFile,
+    settings: LoadSettings | None = None,
+    on_progress: Callable[[LoadProgress], None] | None = None,
+    cancel: Cancel | None = None,
+) -> ChildGenerator:
+    """Loads a model in a child process of its own.
+
+    Args:
+        file: as ``gguf_header.read_header`` describes it.
+        on_progress: called on this thread as the weights are read; the last time with the loaded model.
+
+    Raises:
+        EngineError: no engine, a file that can't be used, or the child refused it or died.
+        Cancelled: ``cancel`` was set; nothing is left loaded.
+    """
+    settings = settings or LoadSettings()
+    _check(file)
+    tell = on_progress or (lambda _: None)
+    process = ChildProcess("llama")
+    try:
+        tell(LoadProgress(0.0, tr("Loading {name}", name=file.name)))
+        ready = _load(process, file, settings, tell, cancel)
+    except BaseException:
+        process.close()
+        raise
+    model = LoadedModel(file, settings, ready.context, ready.memory, ready.load_ms, process.pid)
+    tell(LoadProgress(1.0, tr("Loaded {name}", name=file.name), model))
+    return ChildGenerator(process, model, ready.bos, ready.eos)
+
+
+def _check(file: ModelFile) -> None:
+    if reason := engine_available():
+        raise EngineError(tr("No engine"), reason, tr("Run `make engine`, or pip install llama-cpp-python==0.3.36."))
+    if file.problem:
+        raise EngineError(
+            tr("{name} can't be used", name=file.name),
+            file.problem,
+            tr("Download the file again, or choose another one."),
+        )
+
+
+def _load(
+    process: ChildProcess,
+    file: ModelFile,
+    settings: LoadSettings,
+    tell: Callable[[LoadProgress], None],
+    cancel: Cancel | None,
+) -> protocol.ModelLoaded:
+    for event in process.ask(lambda id_: protocol.LoadModel(id_, file.path, settings), cancel):
+        match event:
+            case protocol.LoadFraction():
+                tell(LoadProgress(event.fraction, tr("Loading {name}", name=file.name)))
+            case protocol.ModelLoaded():
+                return event
+            case protocol.Failed():
+                raise _load_error(event, file, process.log)
+    raise Cancelled
+
+
+def _load_error(failed: protocol.Failed, file: ModelFile, log: tuple[str, ...]) -> EngineError:
+    if failed.kind == "context":
+        return EngineError(
+            tr("No room for this context"),
+            failed.detail or tr("The engine couldn't make the context."),
+            tr("Choose a smaller context, or the KV type f16."),
+            log=log,
+        )
+    return EngineError(
+        tr("{name} can't be loaded", name=file.name),
+        failed.detail or tr("The engine gave no reason."),
+        tr("Compare the file's SHA-256 with its source and download it again, or choose another file."),
+        log=log,
+    )
+
+
+class ChildGenerator:
+    """A loaded model in its child process; made by ``load_generator``. See ``workbench.ports.Generator``."""
+
+    def __init__(self, process: ChildProcess, model: LoadedModel, bos: str, eos: str) -> None:
+        self._process = process
+        self._model = model
+        self._bos = bos
+        self._eos = eos
+        self._template: ChatTemplate | None = None
+
+    @property
+    def model(self) -> LoadedModel:
+        """What is loaded."""
+        return self._model
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of ``text``, its special tokens parsed. Answered while the model generates, too."""
+        return self._count(text, as_prompt=False)
+
+    def _count(self, text: str, *, as_prompt: bool) -> int:
+        return sum(
+            event.tokens
+            for event in self._process.ask(lambda id_: protocol.Count(id_, text, as_prompt))
+            if isinstance(event, protocol.Counted)
+        )
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The prompt through the model's chat template. Raises EngineError when it is missing, broken or refuses."""
+        self._template = self._template or ChatTemplate(self._model.file.chat_template, self._bos, self._eos)
+        return self._template.render(messages)
+
+    def generate(self, prompt: str, settings: GenerationSettings, cancel: Cancel | None = None) -> Iterator[Generation]:
+        """Streams the growing generation: started, partial…, and last complete, cancelled or error.
+
+        Closing the iterator early cancels too.
+
+        Raises:
+            BudgetError: at once, when prompt and ``max_tokens`` don't fit the context.
+            EngineError: the child is dead, or dies on the way.
+        """
+        tokens, context = self._count(prompt, as_prompt=True), self._model.context
+        if tokens + settings.max_tokens > context:
+            raise BudgetError(
+                tr("The prompt doesn't fit"),
+                tr(
+                    "{prompt} prompt tokens and {reserve} reserved for the answer exceed the context of {context}.",
+                    prompt=tokens,
+                    reserve=settings.max_tokens,
+                    context=context,
+                ),
+                tr("Shorten the prompt, reserve less, or load the model with a larger context."),
+            )
+        return self._stream(prompt, settings, cancel)
+
+    def _stream(self, prompt: str, settings: GenerationSettings, cancel: Cancel | None) -> Iterator[Generation]:
+        latest = Generation("started", "")
+        for event in self._process.ask(lambda id_: protocol.Generate(id_, prompt, settings), cancel):
+            match event:
+                case protocol.Step():
+                    latest = replace(event.generation, text=latest.text + event.generation.text)
+                    yield latest
+                case protocol.Failed():
+                    yield replace(latest, state="error", stop_reason="error", error=_generation_error(event))
+
+    def gauges(self) -> Gauges:
+        """Memory of the child and the machine now."""
+        return measure(self._process.pid)
+
+    def close(self) -> None:
+        """Ends the child process; returns when it is gone."""
+        self._process.close()
+
+
+def _generation_error(failed: protocol.Failed) -> str:
+    match failed.kind:
+        case "grammar" if failed.detail:
+            return tr("The grammar doesn't parse: {reason}", reason=failed.detail)
+        case "grammar":
+            return tr("The grammar has no root rule, or left the model no token to go on with.")
+        case "prompt":
+            return tr("The prompt is empty.")
+        case _:
+            return tr("The engine couldn't compute it: {reason}", reason=failed.detail)

@@ -1,0 +1,238 @@
+"""The workbench's side of an embedder: the port ``Embedder`` over a child process, and the embedder's own tokenizer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.engine import protocol
+from workbench.engine.process import ChildProcess
+from workbench.errors import Cancelled, EngineError, MissingModelError
+from workbench.i18n import tr
+from workbench.ports import Cancel, Vector
+from workbench.records.corpus import EmbedderInfo
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+CARD = "embedder.json"
+TOKENIZER = "tokenizer.json"
+
+
+def list_embedders(folder: Path) -> tuple[str, ...]:
+    """Names of the embedders installed under ``folder``, sorted."""
+    return tuple(sorted(card.parent.name for card in folder.glob(f"*/{CARD}")))
+
+
+def open_embedder(folder: Path) -> ChildEmbedder:
+    """The embedder in ``folder``. Reads its card only; its child starts with the first text.
+
+    Raises:
+        MissingModelError: the folder lacks a file.
+        EngineError: its card can't be understood.
+    """
+    card = _read_card(folder)
+    missing = [name for name in (card.model_file, TOKENIZER, "tokenizer_config.json") if not (folder / name).is_file()]
+    if missing:
+        raise _missing(folder, ", ".join(missing))
+    return ChildEmbedder(folder, card)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderCard:
+    """``embedder.json``: what the files in an embedder's folder are. Fields as in ``EmbedderInfo``."""
+
+    name: str
+    dimension: int
+    max_tokens: int
+    query_prefix: str
+    passage_prefix: str
+    pooling: str
+    normalised: bool
+    model_file: str
+
+
+def _read_card(folder: Path) -> EmbedderCard:
+    try:
+        fields = json.loads((folder / CARD).read_text("utf-8"))
+        return EmbedderCard(**{name: fields[name] for name in EmbedderCard.__slots__})
+    except FileNotFoundError:
+        raise _missing(folder, CARD) from None
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise EngineError(
+            tr("The embedder can't be used"),
+            tr("{file} can't be understood: {reason}", file=str(folder / CARD), reason=str(error)),
+            tr("Run `workbench starter` to fetch it again."),
+        ) from error
+
+
+def _missing(folder: Path, what: str) -> MissingModelError:
+    return MissingModelError(
+        tr("No embedder"), tr("{folder} lacks {what}.", folder=str(folder), what=what), tr("Run `workbench starter`.")
+    )
+
+
+class EmbedderTokenizer:
+    """An embedder's own tokenizer, without special tokens and without truncation. See ``workbench.ports.Tokenizer``.
+
+    Loads with the first text; any thread may use it, and others run meanwhile.
+    """
+
+    def __init__(self, name: str, file: Path) -> None:
+        self._name = name
+        self._file = file
+        self._lock = threading.Lock()
+        self._loaded: Tokenizer | None = None
+
+    @property
+    def name(self) -> str:
+        """The embedder's."""
+        return self._name
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``."""
+        # The batch calls, for one text, because only they release the interpreter lock.
+        [encoding] = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        return len(encoding)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span (start, end) of each token of ``text``, in order."""
+        [encoding] = self._tokenizer.encode_batch([text], add_special_tokens=False)
+        return encoding.offsets
+
+    @property
+    def _tokenizer(self) -> Tokenizer:
+        with self._lock:
+            if self._loaded is None:
+                from tokenizers import Tokenizer
+
+                self._loaded = Tokenizer.from_file(str(self._file))
+                self._loaded.no_truncation()
+                self._loaded.no_padding()
+            return self._loaded
+
+
+class ChildEmbedder:
+    """An embedder in a child process, which starts with the first text, and again after it died or was closed.
+
+    See ``workbench.ports.Embedder``.
+    """
+
+    def __init__(self, folder: Path, card: EmbedderCard) -> None:
+        self._folder = folder
+        self._card = card
+        self._tokenizer = EmbedderTokenizer(card.name, folder / TOKENIZER)
+        self._lock = threading.Lock()
+        self._child: ChildProcess | None = None
+
+    @cached_property
+    def info(self) -> EmbedderInfo:
+        """What makes its vectors comparable. The first call reads the model's files for their fingerprint."""
+        card = self._card
+        return EmbedderInfo(
+            name=card.name,
+            fingerprint=_fingerprint(self._folder, card),
+            dimension=card.dimension,
+            max_tokens=card.max_tokens,
+            query_prefix=card.query_prefix,
+            passage_prefix=card.passage_prefix,
+            pooling=card.pooling,
+            normalised=card.normalised,
+        )
+
+    @property
+    def tokenizer(self) -> EmbedderTokenizer:
+        """The model's own."""
+        return self._tokenizer
+
+    @property
+    def pid(self) -> int | None:
+        """Of its child, None when none runs."""
+        child = self._child
+        return child.pid if child and child.alive else None
+
+    def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
+        """One vector per text, in order, as each is ready. See ``workbench.ports.Embedder``."""
+        return self._embed([self._card.passage_prefix + text for text in texts], cancel, urgent=False)
+
+    def embed_query(self, text: str) -> Vector:
+        """The query's vector; it doesn't wait for passages that other threads are embedding."""
+        [vector] = self._embed([self._card.query_prefix + text], None, urgent=True)
+        return vector
+
+    def close(self) -> None:
+        """Ends the child process and frees its memory."""
+        with self._lock:
+            child, self._child = self._child, None
+        if child:
+            child.close()
+
+    def _embed(self, texts: Sequence[str], cancel: Cancel | None, *, urgent: bool) -> Iterator[Vector]:
+        if not texts:
+            return
+        child, done = self._running(), 0
+        for event in child.ask(lambda id_: protocol.Embed(id_, tuple(texts), urgent), cancel):
+            match event:
+                case protocol.Embedded():
+                    done += 1
+                    yield self._checked(np.frombuffer(event.vector, "<f4"))
+                case protocol.Failed():
+                    raise self._error(event.detail, child)
+        if done < len(texts):
+            raise Cancelled
+
+    def _checked(self, vector: Vector) -> Vector:
+        if len(vector) == self._card.dimension:
+            return vector
+        raise EngineError(
+            tr("The embedder can't be used"),
+            tr("Its vectors have {got} dimensions, its card says {said}.", got=len(vector), said=self._card.dimension),
+            tr("Run `workbench starter` to fetch it again."),
+        )
+
+    def _running(self) -> ChildProcess:
+        """The child, started when there is none."""
+        with self._lock:
+            if self._child and self._child.alive:
+                return self._child
+            if self._child:
+                self._child.close()
+            card, child = self._card, ChildProcess("embed")
+            self._child = child
+        request = child.ask(
+            lambda id_: protocol.LoadEmbedder(
+                id_, str(self._folder), card.model_file, card.dimension, card.pooling, card.normalised
+            )
+        )
+        for event in request:
+            if isinstance(event, protocol.Failed):
+                child.close()
+                raise self._error(event.detail, child)
+        return child
+
+    def _error(self, detail: str, child: ChildProcess) -> EngineError:
+        return EngineError(
+            tr("{name} can't embed", name=self._card.name),
+            tr("The embedding model says: {reason}", reason=detail),
+            tr("Run `workbench starter` to fetch it again."),
+            log=child.log,
+        )
+
+
+def _fingerprint(folder: Path, card: EmbedderCard) -> str:
+    """SHA-256 over the digests of weights and tokenizer and over what else shapes a vector."""
+    digest = hashlib.sha256()
+    for name in (card.model_file, TOKENIZER):
+        with (folder / name).open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    shape = [card.query_prefix, card.passage_prefix, card.pooling, card.normalised, card.max_tokens]
+    digest.update(json.dumps(shape).encode())
+    return digest.hexdigest()

@@ -1,0 +1,91 @@
+"""What is in memory now: a process, the machine, and its NVIDIA devices."""
+
+from __future__ import annotations
+
+import os
+from functools import cache, lru_cache
+from pathlib import Path
+
+import psutil
+
+from workbench.i18n import tr
+from workbench.records.models import Gauges
+
+
+def measure(pid: int | None) -> Gauges:
+    """Gauges of process ``pid`` (this one when None; all 0 when it is gone) and of the machine.
+
+    ``cpu_percent`` is over the time since the last call for that process, 100 per core. VRAM is of the whole devices,
+    summed.
+    """
+    rss, peak, cpu = _process_gauges(pid or os.getpid())
+    machine = psutil.virtual_memory()
+    used, total, note = _vram()
+    return Gauges(
+        rss=rss,
+        rss_peak=peak,
+        cpu_percent=cpu,
+        ram_used=machine.total - machine.available,
+        ram_total=machine.total,
+        vram_used=used,
+        vram_total=total,
+        vram_note=note,
+    )
+
+
+def _process_gauges(pid: int) -> tuple[int, int, float]:
+    """Resident bytes, their peak, and CPU per cent."""
+    try:
+        process = _process(pid)
+        if not process.is_running():  # the number may be another process's by now
+            _process.cache_clear()
+            return 0, 0, 0.0
+        rss = process.memory_info().rss
+        return rss, max(rss, _peak(pid)), process.cpu_percent()
+    except psutil.Error:
+        return 0, 0, 0.0
+
+
+@lru_cache(maxsize=16)
+def _process(pid: int) -> psutil.Process:
+    """Kept between calls, because CPU per cent is a difference of two of them."""
+    return psutil.Process(pid)
+
+
+def _peak(pid: int) -> int:
+    """Highest resident bytes so far where the system keeps them (Linux), else 0."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")), 0)
+
+
+def _vram() -> tuple[int | None, int | None, str]:
+    """Used and total bytes of all NVIDIA devices, or why there are none."""
+    if note := _nvml_problem():
+        return None, None, note
+    import pynvml
+
+    try:
+        handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
+        memory = [pynvml.nvmlDeviceGetMemoryInfo(handle) for handle in handles]
+    except pynvml.NVMLError as error:
+        return None, None, str(error)
+    if not memory:
+        return None, None, tr("no NVIDIA device")
+    return sum(m.used for m in memory), sum(m.total for m in memory), ""
+
+
+@cache
+def _nvml_problem() -> str:
+    """Starts NVML once; "" when it runs, else why it doesn't."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError_LibraryNotFound:
+        return tr("no NVIDIA driver")
+    except pynvml.NVMLError as error:
+        return str(error)
+    return ""
