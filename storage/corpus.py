@@ -1,0 +1,336 @@
+"""Collections, indexes, documents and chunks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from storage import documents
+from storage.connections import Connections
+from storage.driver import Connection, storable
+from storage.indexes import count_vectors, create_tables, drop_index, vector_bytes, vectors_table, words_table
+from storage.rows import (
+    CHUNK,
+    COLLECTION,
+    DOCUMENT,
+    INDEX,
+    after_prefix,
+    chunk_record,
+    collection_record,
+    document_record,
+    index_record,
+    now,
+    record_json,
+)
+from workbench.errors import NotFoundError, UsageError
+from workbench.i18n import tr
+from workbench.ports import DeleteCheck, DocumentState, Vector
+from workbench.records.corpus import (
+    Chunk,
+    Collection,
+    Document,
+    DocumentStatus,
+    EmbedderInfo,
+    Index,
+    Metadata,
+    ParsedDocument,
+    Recipe,
+)
+
+_CURRENT_INDEX = "(SELECT i.id FROM corpus_index i WHERE i.collection_id = d.collection_id AND i.status = 'current')"
+
+
+class FileCorpus:
+    """Implements ``workbench.ports.CorpusRepository``."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    # -- collections -----------------------------------------------------------------------------------------------
+
+    def create_collection(self, name: str, recipe: Recipe, mandatory_filter: str = "") -> Collection:
+        """A new empty collection. Raises UsageError when the name is taken or empty."""
+        name = storable(name.strip())
+        if not name:
+            raise UsageError(
+                tr("The collection has no name"), tr("A collection's name can't be empty."), tr("Give it a name.")
+            )
+
+        def work(c: Connection) -> None:
+            if c.execute("SELECT 1 FROM collection WHERE name = ?", (name,)).fetchone():
+                raise UsageError(
+                    tr("The name is taken"),
+                    tr("There is a collection “{name}” already.", name=name),
+                    tr("Choose another name."),
+                )
+            c.execute(
+                "INSERT INTO collection (name, recipe, mandatory_filter, created) VALUES (?, ?, ?, ?)",
+                (name, record_json(recipe), storable(mandatory_filter), now()),
+            )
+
+        self._connections.write(work)
+        return self.collection(name)
+
+    def collections(self) -> tuple[Collection, ...]:
+        """All of them, by name, with document and chunk counts (chunks of the current index)."""
+        with self._connections.read() as c:
+            return tuple(map(collection_record, c.execute(f"{COLLECTION} ORDER BY l.name")))
+
+    def collection(self, name: str) -> Collection:
+        """Raises NotFoundError, naming those there are."""
+        with self._connections.read() as c:
+            _collection_id(c, name)
+            return collection_record(c.execute(f"{COLLECTION} WHERE l.name = ?", (storable(name),)).fetchone())
+
+    def set_mandatory_filter(self, name: str, expression: str) -> Collection:
+        """Stores it; the caller has checked that it parses."""
+        return self._set(name, "mandatory_filter", storable(expression))
+
+    def set_recipe(self, name: str, recipe: Recipe) -> Collection:
+        """The recipe of the collection's next index."""
+        return self._set(name, "recipe", record_json(recipe))
+
+    def _set(self, name: str, column: str, value: str) -> Collection:
+        def work(c: Connection) -> None:
+            c.execute(f"UPDATE collection SET {column} = ? WHERE id = ?", (value, _collection_id(c, name)))
+
+        self._connections.write(work)
+        return self.collection(name)
+
+    def delete_collection(self, name: str) -> None:
+        """With everything in it. Raises NotFoundError."""
+
+        def work(c: Connection) -> None:
+            number = _collection_id(c, name)
+            for (index_id,) in c.execute("SELECT id FROM corpus_index WHERE collection_id = ?", (number,)).fetchall():
+                drop_index(c, index_id)
+            c.execute("DELETE FROM collection WHERE id = ?", (number,))
+
+        self._connections.write(work)
+
+    # -- indexes ---------------------------------------------------------------------------------------------------
+
+    def open_index(self, collection: str, embedder: EmbedderInfo, recipe: Recipe) -> Index:
+        """The index of that collection, embedder and recipe: an existing one (any status but retired), else a new one.
+
+        It is ``current`` at once when the collection has no current one, else ``building``. Raises NotFoundError.
+        """
+
+        def work(c: Connection) -> int:
+            number, cut = _collection_id(c, collection), record_json(recipe)
+            found = c.execute(
+                "SELECT id FROM corpus_index WHERE collection_id = ? AND fingerprint = ? AND recipe = ? "
+                "AND status <> 'retired'",
+                (number, embedder.fingerprint, cut),
+            ).fetchone()
+            if found:
+                return int(found[0])
+            has_current = c.execute(
+                "SELECT 1 FROM corpus_index WHERE collection_id = ? AND status = 'current'", (number,)
+            ).fetchone()
+            index_id = c.execute(
+                "INSERT INTO corpus_index (collection_id, fingerprint, embedder, recipe, status, created) "
+                "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+                (
+                    number,
+                    embedder.fingerprint,
+                    record_json(embedder),
+                    cut,
+                    "building" if has_current else "current",
+                    now(),
+                ),
+            ).fetchone()[0]
+            create_tables(c, index_id, embedder.dimension)
+            return int(index_id)
+
+        index_id = self._connections.write(work)
+        return self._indexes("i.id = ?", index_id)[0]
+
+    def indexes(self, collection: str) -> tuple[Index, ...]:
+        """All of them, newest first."""
+        return self._indexes("l.name = ?", collection)
+
+    def current_index(self, collection: str) -> Index | None:
+        """The one that queries meet, None before the first ingest."""
+        found = self._indexes("l.name = ? AND i.status = 'current'", collection)
+        return found[0] if found else None
+
+    def _indexes(self, condition: str, value: str | int) -> tuple[Index, ...]:
+        with self._connections.read() as c:
+            rows = c.execute(f"{INDEX} WHERE {condition} ORDER BY i.id DESC", (value,)).fetchall()
+            return tuple(index_record(row, count_vectors(c, row[0])) for row in rows)
+
+    def switch_index(self, index_id: int) -> None:
+        """Makes it current and retires the previous one, with its vectors and chunks. Raises NotFoundError."""
+
+        def work(c: Connection) -> None:
+            row = c.execute(
+                "SELECT collection_id FROM corpus_index WHERE id = ? AND status <> 'retired'", (index_id,)
+            ).fetchone()
+            if row is None:
+                raise NotFoundError(
+                    tr("No such index"), tr("There is no index {id} to switch to.", id=index_id), tr("Build it first.")
+                )
+            previous = c.execute(
+                "SELECT id FROM corpus_index WHERE collection_id = ? AND status = 'current' AND id <> ?",
+                (row[0], index_id),
+            ).fetchall()
+            for (old,) in previous:
+                drop_index(c, old)
+                c.execute("UPDATE corpus_index SET status = 'retired' WHERE id = ?", (old,))
+            c.execute("UPDATE corpus_index SET status = 'current' WHERE id = ?", (index_id,))
+            if previous:
+                documents.bump(c, [row[0]])
+
+        self._connections.write(work)
+
+    # -- documents -------------------------------------------------------------------------------------------------
+
+    def document_states(self, collection: str, index_id: int) -> Mapping[str, DocumentState]:
+        """By source_id. ``complete``: every chunk of it has its vector and its full-text row in that index.
+
+        Raises:
+            NotFoundError: no such collection, or the index is retired.
+        """
+        statement = f"""
+            SELECT d.id, d.source_id, d.uri, d.hash, d.metadata_hash, d.status,
+                EXISTS (SELECT 1 FROM indexed_document x WHERE x.index_id = ?1 AND x.document_key = d.key)
+                AND d.key NOT IN (
+                    SELECT document_key FROM chunk WHERE index_id = ?1
+                    AND (key NOT IN (SELECT rowid FROM {vectors_table(index_id)})
+                         OR key NOT IN (SELECT id FROM {words_table(index_id)}_docsize)))
+            FROM document d WHERE d.collection_id = ?2
+        """
+        with self._connections.read() as c:
+            rows = c.execute(statement, (index_id, _collection_id(c, collection))).fetchall()
+        return {
+            source_id: DocumentState(document_id, source_id, uri, digest, metadata_hash, status, bool(complete))
+            for document_id, source_id, uri, digest, metadata_hash, status, complete in rows
+        }
+
+    def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:
+        """Ids of that document's chunks that have a vector in that index already."""
+        statement = f"""
+            SELECT c.id FROM chunk c CROSS JOIN {vectors_table(index_id)} v ON v.rowid = c.key
+            WHERE c.index_id = ? AND c.document_key = (SELECT key FROM document WHERE id = ?)
+        """
+        with self._connections.read() as c:
+            return frozenset(chunk_id for (chunk_id,) in c.execute(statement, (index_id, document_id)))
+
+    def put_document(
+        self,
+        index: Index,
+        document: Document,
+        parsed: ParsedDocument,
+        chunks: Sequence[Chunk],
+        vectors: Mapping[str, Vector],
+    ) -> None:
+        """Stores one document in one transaction: text, structure, metadata, chunks, full-text rows, vectors.
+
+        Chunks are upserted by id; those of the document and index not among ``chunks`` go, with their vectors.
+        ``vectors`` holds the chunks not yet in ``embedded_chunks``. When the text has changed, the document's chunks
+        in other indexes go too, since they cite offsets of the old text.
+
+        Raises:
+            EngineError: a vector is zero, not finite, or of the wrong dimension (nothing is stored).
+            UsageError: a chunk's id belongs to another chunk of the index.
+            NotFoundError: the index is retired.
+        """
+        checked = vector_bytes(vectors, index.embedder.dimension)
+        rows = documents.chunk_rows(document, chunks)
+        self._connections.write(lambda c: documents.put_document(c, index, document, parsed, chunks, rows, checked))
+
+    def update_metadata(self, document_id: str, metadata: Metadata, metadata_hash: str) -> None:
+        """Replaces a document's metadata (title, status and language columns follow it). Raises NotFoundError."""
+        self._connections.write(lambda c: documents.update_metadata(c, document_id, metadata, metadata_hash))
+
+    def set_status(self, document_ids: Iterable[str], status: DocumentStatus) -> int:
+        """Retires or restores; returns how many changed. Retired documents stay listed and are not retrieved."""
+        wanted = tuple(document_ids)
+        return self._connections.write(lambda c: documents.set_status(c, wanted, status))
+
+    def delete_documents(self, document_ids: Iterable[str]) -> tuple[DeleteCheck, ...]:
+        """Deletes them everywhere and proves it. Traces keep their own copies of evidence."""
+        wanted = tuple(document_ids)
+        return self._connections.write(lambda c: documents.delete_documents(c, wanted))
+
+    def documents(self, collection: str = "", limit: int = -1, offset: int = 0) -> tuple[Document, ...]:
+        """By source_id; every collection's when ``collection`` is "". Raises NotFoundError."""
+        with self._connections.read() as c:
+            where, values = ("WHERE l.id = ?", [_collection_id(c, collection)]) if collection else ("", [])
+            rows = c.execute(
+                f"{DOCUMENT} {where} ORDER BY d.source_id, l.name LIMIT ? OFFSET ?", (*values, limit, offset)
+            )
+            return tuple(map(document_record, rows))
+
+    def document(self, document_id: str) -> Document:
+        """By id. Raises NotFoundError."""
+        with self._connections.read() as c:
+            row = c.execute(f"{DOCUMENT} WHERE d.id = ?", (document_id,)).fetchone()
+        if row is None:
+            raise documents.no_document(document_id)
+        return document_record(row)
+
+    def document_text(self, document_id: str) -> str:
+        """The stored source text. Raises NotFoundError."""
+        return str(self._text(document_id, "t.text")[0])
+
+    def parsed_document(self, document_id: str) -> ParsedDocument:
+        """The stored text with its structure, for chunking again without the source. Raises NotFoundError."""
+        return documents.load_parsed(*self._text(document_id, "t.text, t.structure, t.metadata"))
+
+    def _text(self, document_id: str, columns: str) -> tuple[str, ...]:
+        with self._connections.read() as c:
+            row: tuple[str, ...] | None = c.execute(
+                f"SELECT {columns} FROM document_text t JOIN document d ON d.key = t.document_key WHERE d.id = ?",
+                (document_id,),
+            ).fetchone()
+        if row is None:
+            raise documents.no_document(document_id)
+        return row
+
+    # -- chunks ----------------------------------------------------------------------------------------------------
+
+    def chunks(
+        self, document_id: str, index_id: int | None = None, limit: int = -1, offset: int = 0
+    ) -> tuple[Chunk, ...]:
+        """In order of the text; of the collection's current index when ``index_id`` is None."""
+        statement = f"""
+            {CHUNK} WHERE d.id = ? AND c.index_id = coalesce(?, {_CURRENT_INDEX})
+            ORDER BY c.ordinal LIMIT ? OFFSET ?
+        """
+        with self._connections.read() as c:
+            return tuple(map(chunk_record, c.execute(statement, (document_id, index_id, limit, offset))))
+
+    def chunks_by_id(self, chunk_ids: Sequence[str]) -> tuple[Chunk, ...]:
+        """In the order asked; unknown ids are left out. An id in several indexes is taken from the current one."""
+        statement = f"""
+            {CHUNK} WHERE c.id IN (SELECT value FROM json_each(?))
+            ORDER BY c.index_id = {_CURRENT_INDEX}, c.index_id
+        """
+        with self._connections.read() as c:
+            rows = c.execute(statement, (json.dumps(list(chunk_ids)),)).fetchall()
+        found = {row[0]: row for row in rows}
+        return tuple(chunk_record(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found)
+
+    def find_chunks(self, prefix: str, limit: int = 20) -> tuple[Chunk, ...]:
+        """Chunks whose id starts with ``prefix``, by id."""
+        prefix = storable(prefix)
+        with self._connections.read() as c:
+            ids = c.execute(
+                "SELECT DISTINCT id FROM chunk WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+                (prefix, after_prefix(prefix), limit),
+            ).fetchall()
+        return self.chunks_by_id([chunk_id for (chunk_id,) in ids])
+
+
+def _collection_id(connection: Connection, name: str) -> int:
+    row = connection.execute("SELECT id FROM collection WHERE name = ?", (storable(name),)).fetchone()
+    if row is not None:
+        return int(row[0])
+    names = [found for (found,) in connection.execute("SELECT name FROM collection ORDER BY name")]
+    raise NotFoundError(
+        tr("No such collection"),
+        tr("There is no collection “{name}”.", name=name),
+        tr("There are: {names}.", names=", ".join(names)) if names else tr("Ingest some documents first."),
+    )

@@ -1,0 +1,92 @@
+"""Named migrations: each runs once, in order, in one transaction with the others, and is recorded.
+
+``user_version`` counts them, so that a file from a newer version is recognised before anything is touched. A
+migration that has been released is never edited: add another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from storage import schema
+from storage.driver import APPLICATION_ID, Connection
+from workbench.errors import FileError
+from workbench.i18n import tr
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema. ``apply`` runs inside a transaction."""
+
+    name: str
+    apply: Callable[[Connection], None]
+
+
+def _runs(statements: str) -> Callable[[Connection], None]:
+    def apply(connection: Connection) -> None:
+        # executescript would commit the transaction it runs in.
+        for statement in statements.split(";\n"):
+            if statement.strip():
+                connection.execute(statement)
+
+    return apply
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    Migration("0001_corpus", _runs(schema.CORPUS)),
+    Migration("0002_traces", _runs(schema.TRACES)),
+    Migration("0003_models", _runs(schema.MODELS)),
+    Migration("0004_datasets_and_settings", _runs(schema.DATASETS_AND_SETTINGS)),
+)
+
+
+def version(connection: Connection) -> int:
+    """How many migrations the file has had."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(connection: Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+    """Brings the file up to date in one transaction; a file that is up to date is only tried for writing.
+
+    Raises:
+        FileError: the file is newer than these migrations, or its history is another one.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        done = version(connection)
+        check_history(connection, path, done, migrations)
+        for number, migration in enumerate(migrations[done:], done + 1):
+            migration.apply(connection)
+            connection.execute(
+                "INSERT INTO migration (number, name, applied) VALUES (?, ?, ?)",
+                (number, migration.name, datetime.now(UTC).isoformat()),
+            )
+        if done < len(migrations):
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {len(migrations)}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def check_history(connection: Connection, path: Path, done: int, migrations: tuple[Migration, ...]) -> None:
+    """Raises FileError unless the recorded migrations are the first ``done`` of ``migrations``."""
+    if done == 0:
+        return
+    names = [name for (name,) in connection.execute("SELECT name FROM migration ORDER BY number")]
+    if done > len(migrations) or names != [m.name for m in migrations[:done]]:
+        raise newer_file(path)
+
+
+def newer_file(path: Path) -> FileError:
+    """The refusal of a file that a later version of the program has changed."""
+    return FileError(
+        tr("The file is from a newer version"),
+        tr("“{path}” was last written by a newer Workbench than this one.", path=path),
+        tr("Update Workbench, or open another file with --db."),
+    )

@@ -1,0 +1,162 @@
+"""Whether a path can be opened as a workbench file, told before anything on disk is changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import time
+from pathlib import Path
+from typing import Final
+
+from storage.driver import APPLICATION_ID, PAGE_SIZE, Access, Connection, Error, as_file_error, connect
+from storage.migrations import MIGRATIONS, migrate, newer_file, version
+from workbench.errors import FileError
+from workbench.i18n import tr
+
+_MAGIC: Final = b"SQLite format 3\x00"
+_HEADER_BYTES: Final = 100
+_QUICK_CHECK_BYTES: Final = 64 << 20
+"""Files up to this size are checked page by page when they are opened (about 0.1 s); larger ones by their header."""
+
+
+def prepare(path: Path, *, read_only: bool, timeout: float) -> Access:
+    """Checks ``path``, creates or migrates the file, and says how to connect to it from now on.
+
+    Raises:
+        FileError: it can't be opened; the file is as it was.
+    """
+    fresh = _inspect(path)
+    if fresh and read_only:
+        raise FileError(
+            tr("There is no file to read"),
+            tr("“{path}” doesn't exist or is empty.", path=path),
+            tr("Check the path, or open it for writing to create it."),
+        )
+    access: Access = "write"
+    if read_only:
+        access = "read" if _can_write(path) else "immutable"
+    elif fresh:
+        access = "create"
+    try:
+        connection = connect(path, access, timeout)
+        try:
+            _make_ready(connection, path, fresh=fresh, read_only=read_only, timeout=timeout)
+        finally:
+            connection.close()
+    except Error as error:
+        raise as_file_error(error, path) or error from error
+    return "write" if access == "create" else access
+
+
+def _make_ready(connection: Connection, path: Path, *, fresh: bool, read_only: bool, timeout: float) -> None:
+    if not fresh and path.stat().st_size <= _QUICK_CHECK_BYTES:
+        _check_pages(connection, path)
+    if read_only:
+        if version(connection) < len(MIGRATIONS):
+            raise FileError(
+                tr("The file is from an older version"),
+                tr("“{path}” has to be brought up to date before it can be read.", path=path),
+                tr("Open it once for writing."),
+            )
+        return
+    migrate(connection, path)
+    _use_wal(connection, path, timeout)
+
+
+def _check_pages(connection: Connection, path: Path) -> None:
+    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        raise _damaged(path)
+
+
+def _use_wal(connection: Connection, path: Path, timeout: float) -> None:
+    """Switches to WAL. SQLite doesn't wait for its lock here, so two programs that create one file take turns."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            break
+        except Error:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+    if mode != "wal":
+        raise FileError(
+            tr("The file can't be shared safely here"),
+            tr("The file system of “{path}” doesn't support SQLite's write-ahead log.", path=path),
+            tr("Put the file on a local disk."),
+        )
+
+
+def _inspect(path: Path) -> bool:
+    """Reads the header only. True when a new file is to be made there.
+
+    Raises:
+        FileError: a folder, no regular file, not a workbench file, a newer one, a truncated one.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        if not path.absolute().parent.is_dir():
+            raise FileError(
+                tr("The folder doesn't exist"),
+                tr("“{path}” can't be created, since its folder isn't there.", path=path),
+                tr("Create the folder first, or choose another path."),
+            ) from None
+        return True
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise FileError(
+            tr("That is no file"),
+            tr("“{path}” is a folder or a device.", path=path),
+            tr("Name a file, such as {example}.", example=path / "workbench.db"),
+        )
+    if found.st_size == 0:
+        return True
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    _check_header(path, header, found.st_size)
+    return False
+
+
+def _check_header(path: Path, header: bytes, size: int) -> None:
+    """Offsets as in "The SQLite Database File Format": 16 page size, 28 pages, 60 user_version, 68 application_id."""
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC) or _integer(header, 68) != APPLICATION_ID:
+        raise FileError(
+            tr("That is no workbench file"),
+            tr("“{path}” was made by another program.", path=path),
+            tr("Open another file with --db, or move this one away to start a new one."),
+        )
+    if _integer(header, 60) > len(MIGRATIONS):
+        raise newer_file(path)
+    wal = path.with_name(path.name + "-wal")
+    if size < _integer(header, 28) * PAGE_SIZE and not wal.exists():
+        raise _damaged(path)
+
+
+def _integer(header: bytes, offset: int) -> int:
+    return int(struct.unpack_from(">I", header, offset)[0])
+
+
+def _can_write(path: Path) -> bool:
+    return all(os.access(p, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for p in (path, path.parent))
+
+
+def _unreadable(path: Path, error: OSError) -> FileError:
+    return FileError(
+        tr("The file can't be read"),
+        tr("“{path}” can't be opened: {reason}.", path=path, reason=error.strerror or str(error)),
+        tr("Check the path and your permissions on it."),
+    )
+
+
+def _damaged(path: Path) -> FileError:
+    return FileError(
+        tr("The file is damaged"),
+        tr("Parts of “{path}” are missing or overwritten.", path=path),
+        tr("Restore it from a copy, or start a new file and ingest the documents again."),
+    )

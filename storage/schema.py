@@ -1,0 +1,162 @@
+"""The tables, as the migrations create them.
+
+``key`` columns are stable integer rowids: one number ties a chunk to its full-text row and to its vector. The tables
+of an index's own (full text, vectors) are made in ``storage.indexes``, since every index has its own.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+CORPUS: Final = """
+CREATE TABLE migration (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    applied TEXT NOT NULL
+);
+CREATE TABLE collection (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    recipe TEXT NOT NULL,
+    mandatory_filter TEXT NOT NULL DEFAULT '',
+    version INTEGER NOT NULL DEFAULT 0,
+    created TEXT NOT NULL
+);
+CREATE TABLE corpus_index (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection_id INTEGER NOT NULL REFERENCES collection (id) ON DELETE CASCADE,
+    fingerprint TEXT NOT NULL,
+    embedder TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('building', 'current', 'retired')),
+    created TEXT NOT NULL
+);
+CREATE UNIQUE INDEX one_current_index ON corpus_index (collection_id) WHERE status = 'current';
+CREATE TABLE document (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    collection_id INTEGER NOT NULL REFERENCES collection (id) ON DELETE CASCADE,
+    source_id TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    title TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    language TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('current', 'retired')),
+    hash TEXT NOT NULL,
+    metadata_hash TEXT NOT NULL,
+    characters INTEGER NOT NULL,
+    metadata TEXT NOT NULL,
+    warnings TEXT NOT NULL,
+    ingested TEXT NOT NULL,
+    UNIQUE (collection_id, source_id)
+);
+CREATE TABLE document_text (
+    document_key INTEGER PRIMARY KEY REFERENCES document (key) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    structure TEXT NOT NULL,
+    metadata TEXT NOT NULL
+);
+CREATE TABLE indexed_document (
+    index_id INTEGER NOT NULL REFERENCES corpus_index (id) ON DELETE CASCADE,
+    document_key INTEGER NOT NULL REFERENCES document (key) ON DELETE CASCADE,
+    PRIMARY KEY (index_id, document_key)
+) WITHOUT ROWID;
+CREATE INDEX indexed_document_document ON indexed_document (document_key);
+CREATE TABLE chunk (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    index_id INTEGER NOT NULL REFERENCES corpus_index (id) ON DELETE CASCADE,
+    document_key INTEGER NOT NULL REFERENCES document (key) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    header TEXT NOT NULL,
+    path TEXT NOT NULL,
+    section TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    page INTEGER,
+    page_label TEXT NOT NULL,
+    language TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    tiktoken_tokens INTEGER NOT NULL,
+    truncated INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    parent_start INTEGER,
+    parent_end INTEGER,
+    metadata TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    text TEXT NOT NULL,
+    stems TEXT NOT NULL,
+    exact TEXT NOT NULL,
+    UNIQUE (id, index_id)
+);
+CREATE INDEX chunk_document ON chunk (index_id, document_key, ordinal);
+CREATE INDEX chunk_of_document ON chunk (document_key);
+CREATE TABLE field (
+    document_key INTEGER NOT NULL REFERENCES document (key) ON DELETE CASCADE,
+    chunk_key INTEGER REFERENCES chunk (key) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('text', 'number', 'date', 'bool', 'list')),
+    value BLOB NOT NULL
+);
+CREATE INDEX field_value ON field (name, kind, value, document_key, chunk_key);
+CREATE INDEX field_document ON field (document_key, chunk_key);
+CREATE INDEX field_chunk ON field (chunk_key) WHERE chunk_key IS NOT NULL;
+"""
+
+TRACES: Final = """
+CREATE TABLE trace (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created TEXT NOT NULL,
+    query TEXT NOT NULL,
+    collection TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    duration_ms REAL NOT NULL,
+    complete INTEGER NOT NULL,
+    body TEXT NOT NULL
+);
+CREATE INDEX trace_created ON trace (created);
+CREATE TABLE trace_span (
+    trace_key INTEGER NOT NULL REFERENCES trace (key) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    start_ms REAL NOT NULL,
+    duration_ms REAL NOT NULL,
+    PRIMARY KEY (trace_key, position)
+) WITHOUT ROWID;
+"""
+
+MODELS: Final = """
+CREATE TABLE model_file (
+    path TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE model_folder (
+    path TEXT PRIMARY KEY
+) WITHOUT ROWID;
+"""
+
+DATASETS_AND_SETTINGS: Final = """
+CREATE TABLE dataset (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    collection TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    created TEXT NOT NULL,
+    cases INTEGER NOT NULL,
+    answerable INTEGER NOT NULL
+);
+CREATE TABLE dataset_case (
+    dataset_id INTEGER NOT NULL REFERENCES dataset (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (dataset_id, position)
+) WITHOUT ROWID;
+CREATE TABLE setting (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+"""

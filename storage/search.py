@@ -1,0 +1,177 @@
+"""The two lanes: BM25 over full text, and exact nearest neighbours. Filters apply before ranking in both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from storage.connections import Connections
+from storage.driver import Connection, storable
+from storage.filters import BUILT_IN, Sql, passing
+from storage.indexes import unit_vectors, vectors_table, words_table
+from workbench.errors import UsageError
+from workbench.i18n import tr
+from workbench.ports import Vector
+from workbench.records.corpus import Index
+from workbench.records.retrieval import AllOf, Analysis, FilterNode, LaneHit
+from workbench.text.words import cjk_pairs, exact_form, words
+
+MAX_NEIGHBOURS: Final = 4096
+"""The most that sqlite-vec returns for one query."""
+
+BM25_WEIGHTS: Final = (1.0, 1.0, 1.0, 1.0)
+"""Of the columns heading, text, stems, exact."""
+
+
+class FileSearch:
+    """Implements ``workbench.ports.SearchRepository``."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def lexical(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
+        """BM25 over heading, text, stems and exact accents; terms are OR-ed, phrases required. No terms, no hits.
+
+        Raises:
+            NotFoundError: the index is retired.
+        """
+        query = match_expression(analysis)
+        if not query or k <= 0:
+            return ()
+        table = words_table(index.id)
+        with self._connections.read() as c:
+            keys = _restriction(c, index, where)
+            # The unary plus keeps SQLite from looking rows up one by one, which would rank each on its own.
+            restriction = f"AND +rowid IN ({keys.text})" if keys else ""
+            rows = c.execute(
+                f"""
+                WITH hit AS MATERIALIZED (
+                    SELECT rowid AS key, rank AS score FROM {table}
+                    WHERE {table} MATCH ? AND rank MATCH ? {restriction} ORDER BY rank LIMIT ?
+                )
+                SELECT c.id, -hit.score FROM hit JOIN chunk c ON c.key = hit.key ORDER BY hit.score, c.key
+                """,
+                (query, f"bm25({', '.join(map(str, BM25_WEIGHTS))})", *(keys.values if keys else ()), k),
+            ).fetchall()
+        return _ranked(rows)
+
+    def dense(self, index: Index, vector: Vector, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
+        """Exact nearest neighbours by cosine.
+
+        Raises:
+            EngineError: the vector is zero, not finite or of another dimension than the index.
+            UsageError: ``k`` is over 4,096.
+            NotFoundError: the index is retired.
+        """
+        (wanted,) = unit_vectors([vector], [tr("the query")], index.embedder.dimension)
+        if k > MAX_NEIGHBOURS:
+            raise UsageError(
+                tr("Too many neighbours"),
+                tr("{k} were asked for, and one query finds {most} at most.", k=k, most=MAX_NEIGHBOURS),
+                tr("Ask for fewer candidates."),
+            )
+        if k <= 0:
+            return ()
+        with self._connections.read() as c:
+            keys = _restriction(c, index, where)
+            # sqlite-vec takes IN (SELECT …) into the search itself; other conditions would thin out its k rows.
+            restriction = f"AND rowid IN ({keys.text})" if keys else ""
+            rows = c.execute(
+                f"""
+                WITH hit AS MATERIALIZED (
+                    SELECT rowid AS key, distance FROM {vectors_table(index.id)}
+                    WHERE embedding MATCH ? AND k = ? {restriction}
+                )
+                SELECT c.id, 1.0 - hit.distance * hit.distance / 2.0 FROM hit JOIN chunk c ON c.key = hit.key
+                ORDER BY hit.distance, c.key
+                """,
+                (wanted, k, *(keys.values if keys else ())),
+            ).fetchall()
+        return _ranked(rows)
+
+    def matching(self, index: Index, where: FilterNode) -> tuple[int, int]:
+        """Chunks of the index that pass, and all of them (retired documents excluded from the first only)."""
+        with self._connections.read() as c:
+            total = int(c.execute("SELECT count(*) FROM chunk WHERE index_id = ?", (index.id,)).fetchone()[0])
+            keys = _restriction(c, index, where)
+            if keys is None:
+                return total, total
+            return int(c.execute(f"SELECT count(*) FROM ({keys.text})", keys.values).fetchone()[0]), total
+
+    def fields(self, collection: str) -> Mapping[str, str]:
+        """Fields a filter can name and their types: the built-in ones, and the data's own by their commonest type."""
+        statement = """
+            SELECT f.name, f.kind FROM field f JOIN document d ON d.key = f.document_key
+            JOIN collection l ON l.id = d.collection_id WHERE l.name = ?
+            GROUP BY f.name, f.kind ORDER BY f.name, count(*)
+        """
+        with self._connections.read() as c:
+            stored = dict(c.execute(statement, (storable(collection),)).fetchall())
+        return stored | {name: column.kind for name, column in BUILT_IN.items()}
+
+    def document_frequency(self, index: Index, terms: Sequence[str]) -> Mapping[str, int]:
+        """How many chunks of the index hold each term, given as stems of ``Analysis.stems``."""
+        table = words_table(index.id)
+        statement = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"
+        with self._connections.read() as c:
+            return {
+                term: int(c.execute(statement, (f"stems : {_quoted(term)}",)).fetchone()[0]) if words(term) else 0
+                for term in dict.fromkeys(terms)
+            }
+
+
+def match_expression(analysis: Analysis) -> str:
+    """The analysis as an FTS5 query of quoted words only, "" when there is nothing to look for.
+
+    Any word may match, in any of its forms. Phrases are required: the words beside them only add to the score.
+    """
+    forms = filter(None, map(exact_form, analysis.exact))
+    wanted = [
+        expression
+        for expression in (
+            _any_of("{heading text}", analysis.terms),
+            _any_of("stems", analysis.stems),
+            _any_of("exact", tuple(forms)),
+        )
+        if expression
+    ]
+    phrases = [expression for expression in map(_phrase, analysis.phrases) if expression]
+    if not phrases:
+        return " OR ".join(wanted)
+    required = " AND ".join(phrases)
+    return f"({required}) AND ({' OR '.join([*wanted, phrases[0]])})"
+
+
+def _any_of(columns: str, terms: Sequence[str]) -> str:
+    quoted = [_quoted(term) for term in dict.fromkeys(terms) if words(term)]
+    return f"({columns} : ({' OR '.join(quoted)}))" if quoted else ""
+
+
+def _phrase(phrase: str) -> str:
+    """Scripts without spaces are one word to SQLite; their pairs in the stem column tell a phrase."""
+    pairs = cjk_pairs(phrase)
+    if pairs and "".join(words(phrase)) and len("".join(words(phrase))) <= len(pairs) + 1:
+        return f"(stems : {_quoted(' '.join(pairs))})"
+    return f"({{heading text}} : {_quoted(phrase)})" if words(phrase) else ""
+
+
+def _quoted(text: str) -> str:
+    """Words only, inside quotes: nothing in it can be read as FTS5 syntax."""
+    return '"' + " ".join(words(storable(text))) + '"'
+
+
+def _restriction(connection: Connection, index: Index, where: FilterNode) -> Sql | None:
+    """The keys that pass, None when all of them do."""
+    if where == AllOf(()):
+        retired = connection.execute(
+            "SELECT 1 FROM document d JOIN corpus_index i ON i.collection_id = d.collection_id "
+            "WHERE i.id = ? AND d.status = 'retired' LIMIT 1",
+            (index.id,),
+        ).fetchone()
+        if retired is None:
+            return None
+    return passing(index.id, where)
+
+
+def _ranked(rows: Sequence[tuple[str, float]]) -> tuple[LaneHit, ...]:
+    return tuple(LaneHit(chunk_id, rank, score) for rank, (chunk_id, score) in enumerate(rows, 1))

@@ -1,0 +1,82 @@
+"""The open file as one object that hands out the repositories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from storage.connections import Connections
+from storage.corpus import FileCorpus
+from storage.datasets import FileDatasets
+from storage.driver import BUSY_SECONDS
+from storage.models import FileModels
+from storage.opening import prepare
+from storage.search import FileSearch
+from storage.settings import FileSettings
+from storage.traces import FileTraces
+from workbench.ports import Store
+
+
+class FileStore:
+    """A workbench file, open. Implements ``workbench.ports.Store``."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._corpus = FileCorpus(connections)
+        self._search = FileSearch(connections)
+        self._traces = FileTraces(connections)
+        self._models = FileModels(connections)
+        self._datasets = FileDatasets(connections)
+        self._settings = FileSettings(connections)
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self._connections.path
+
+    @property
+    def corpus(self) -> FileCorpus:
+        """Collections, documents, chunks."""
+        return self._corpus
+
+    @property
+    def search(self) -> FileSearch:
+        """The lanes."""
+        return self._search
+
+    @property
+    def traces(self) -> FileTraces:
+        """Traces."""
+        return self._traces
+
+    @property
+    def models(self) -> FileModels:
+        """Model files."""
+        return self._models
+
+    @property
+    def datasets(self) -> FileDatasets:
+        """Eval datasets."""
+        return self._datasets
+
+    @property
+    def settings(self) -> FileSettings:
+        """Remembered choices."""
+        return self._settings
+
+    def close(self) -> None:
+        """Checkpoints and closes, leaving one file. Calling it twice is harmless."""
+        self._connections.close()
+
+
+def open_store(path: Path, *, read_only: bool = False, timeout: float = BUSY_SECONDS) -> Store:
+    """Opens a workbench file, creating it when there is none (or an empty one).
+
+    Args:
+        timeout: seconds to wait for another program's lock.
+
+    Raises:
+        FileError: it can't be opened: not a workbench file, from a newer version, damaged, locked, not writable. The
+            file is left as it was.
+    """
+    access = prepare(path, read_only=read_only, timeout=timeout)
+    return FileStore(Connections(path, access, timeout))
