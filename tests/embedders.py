@@ -1,0 +1,87 @@
+"""The starter embedder's tokenizer, and a deterministic embedder that costs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from workbench import paths
+from workbench.errors import Cancelled
+from workbench.ports import Cancel, Vector
+from workbench.records.corpus import EmbedderInfo
+
+INFO = EmbedderInfo("hash", "hash-1", 16, 512, "query: ", "passage: ", "mean", True)
+
+
+class WordTokenizer:
+    """Every run of four letters of a word is a token; needs no files."""
+
+    name = "words"
+
+    def count(self, text: str) -> int:
+        return len(self.offsets(text))
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        start = 0
+        for i in range(len(text) + 1):
+            if i == len(text) or text[i].isspace():
+                found += [(a, min(a + 4, i)) for a in range(start, i, 4)]
+                start = i + 1
+        return found
+
+
+class ModelTokenizer:
+    """The starter embedder's tokenizer, from its own file."""
+
+    name = paths.STARTER_EMBEDDER
+
+    def __init__(self) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(paths.embedders_folder() / self.name / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+
+
+@cache
+def model_tokenizer() -> ModelTokenizer:
+    return ModelTokenizer()
+
+
+def hash_vector(text: str) -> Vector:
+    """A unit vector that depends on every character of ``text``."""
+    raw = np.frombuffer(hashlib.sha512(text.encode("utf-8", "surrogatepass")).digest()[:16], np.uint8)
+    vector = raw.astype(np.float32) - 127.5
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+class HashEmbedder:
+    """Counts what it embeds; ``embedded`` lists every passage in order."""
+
+    def __init__(self, info: EmbedderInfo = INFO) -> None:
+        self.info = info
+        self.tokenizer = WordTokenizer()
+        self.embedded: list[str] = []
+
+    def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
+        for text in texts:
+            if cancel and cancel.is_set():
+                raise Cancelled
+            self.embedded.append(text)
+            yield hash_vector(text)
+
+    def embed_query(self, text: str) -> Vector:
+        return hash_vector(text)
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,136 @@
+"""From spans to chunk records: exact offsets, section, page, language, token counts, deterministic ids."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from workbench.corpus.chunking.cut import cut
+from workbench.corpus.chunking.material import Similarity, shows_header
+from workbench.ports import Tokenizer
+from workbench.records.corpus import Chunk, Document, EmbedderInfo, Page, ParsedDocument, Recipe, Span
+from workbench.text.counting import tiktoken_count
+from workbench.text.language import detect
+from workbench.text.sentences import trimmed
+
+_SPECIAL_TOKENS: Final = 2  # one before and one after every text, as BERT-like embedders have them
+_ID_LENGTH: Final = 16  # hex digits: 64 bits, a clash is likelier than 1 in a million only above six million chunks
+
+
+def overhead_of(info: EmbedderInfo, tokenizer: Tokenizer) -> int:
+    """Tokens that the embedder adds to every passage: its prefix and two special tokens."""
+    return tokenizer.count(info.passage_prefix) + _SPECIAL_TOKENS
+
+
+def chunks_of(
+    document: Document,
+    parsed: ParsedDocument,
+    recipe: Recipe,
+    tokenizer: Tokenizer,
+    info: EmbedderInfo,
+    *,
+    similarity: Similarity | None = None,
+) -> tuple[Chunk, ...]:
+    """The document's chunks by ``recipe`` for the embedder described by ``info``, whose tokenizer is ``tokenizer``.
+
+    ``tokens`` of a chunk are counted over its indexed text, plus ``overhead_of`` the embedder. A span of white space
+    alone becomes no chunk.
+
+    Raises:
+        UsageError: the recipe can't work.
+    """
+    maker = _Maker(document, parsed, tokenizer, info)
+    spans = cut(parsed, recipe, tokenizer, similarity=similarity, overhead=maker.overhead)
+    return tuple(
+        maker.make(span, start, end) for span in spans for start, end in trimmed(parsed.text, span.start, span.end)
+    )
+
+
+class _Maker:
+    """Makes the chunks of one document, in order."""
+
+    def __init__(self, document: Document, parsed: ParsedDocument, tokenizer: Tokenizer, info: EmbedderInfo) -> None:
+        self.overhead = overhead_of(info, tokenizer)
+        self._document, self._parsed, self._tokenizer, self._info = document, parsed, tokenizer, info
+        self._sections = _Sections(parsed)
+        self._occurrences: Counter[tuple[str, ...]] = Counter()
+        self._made = 0
+
+    def make(self, span: Span, start: int, end: int) -> Chunk:
+        """The next chunk: ``span`` trimmed to ``text[start:end]``."""
+        document, text = self._document, self._parsed.text[start:end]
+        header = "" if shows_header(text, span.header) else span.header
+        indexed = f"{header}\n{text}" if header else text
+        heading = self._sections.path(start, end)
+        digest = _sha256(header, text)
+        identity = (document.id, *heading, digest)
+        self._occurrences[identity] += 1
+        self._made += 1
+        tokens = self._tokenizer.count(indexed) + self.overhead
+        page = _page_at(self._parsed.pages, start)
+        return Chunk(
+            id=_sha256(*identity, str(self._occurrences[identity]))[:_ID_LENGTH],
+            document_id=document.id,
+            source_id=document.source_id,
+            ordinal=self._made - 1,
+            start=start,
+            end=end,
+            text=text,
+            header=header,
+            heading=heading,
+            kind=span.kind,
+            page=page.number if page else None,
+            page_label=page.label if page else "",
+            language=detect(text) or document.language,
+            tokens=tokens,
+            tiktoken_tokens=tiktoken_count(indexed),
+            truncated=tokens > self._info.max_tokens,
+            hash=digest,
+            parent_start=span.parent_start,
+            parent_end=span.parent_end,
+            metadata=document.metadata,
+        )
+
+
+class _Sections:
+    """The headings that each place of a document stands under."""
+
+    def __init__(self, parsed: ParsedDocument) -> None:
+        self._starts: list[int] = []
+        self._paths: list[tuple[str, ...]] = []
+        self._is_heading: list[bool] = []
+        open_headings: list[tuple[int, str]] = []
+        for block in parsed.blocks:
+            if block.kind == "heading":
+                open_headings = [h for h in open_headings if h[0] < block.level]
+                open_headings.append((block.level, block.label or parsed.text[block.start : block.end].strip("# \n")))
+            self._starts.append(block.start)
+            self._paths.append(tuple(label for _, label in open_headings))
+            self._is_heading.append(block.kind == "heading")
+
+    def path(self, start: int, end: int) -> tuple[str, ...]:
+        """The headings that all of ``text[start:end]`` stands under, outermost first; its own leading ones count."""
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        last = bisect_right(self._starts, end - 1)
+        within = [self._paths[i] for i in range(first, last) if not self._is_heading[i]]
+        return _common_start(within) if within else self._paths[last - 1] if last else ()
+
+
+def _common_start(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The longest path that all of ``paths`` start with; the extremes of their order tell."""
+    low, high = min(paths), max(paths)
+    depth = next((i for i, pair in enumerate(zip(low, high, strict=False)) if pair[0] != pair[1]), len(low))
+    return low[:depth]
+
+
+def _page_at(pages: Sequence[Page], position: int) -> Page | None:
+    """The last page that starts at or before ``position``; pages are in order."""
+    i = bisect_right(pages, position, key=lambda page: page.start)
+    return pages[max(i - 1, 0)] if pages else None
+
+
+def _sha256(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
