@@ -46,17 +46,17 @@ $(BIN)/python:
 	  { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 …" >&2; exit 1; }
 	$(call say,virtual environment in $(VENV) (seconds))
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
 	@mkdir -p $(STAMPS)
 
 $(STAMPS)/package: pyproject.toml | $(BIN)/python
 	$(call say,the workbench and its dependencies (a minute))
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install -qq --editable .
 	@touch $@
 
 $(STAMPS)/dev: $(STAMPS)/package
 	$(call say,development tools (a minute))
-	@$(BIN)/python -m pip install --quiet --group dev
+	@$(BIN)/python -m pip install -qq --group dev
 	@touch $@
 
 $(STAMPS)/engine: $(STAMPS)/package

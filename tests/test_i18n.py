@@ -1,0 +1,70 @@
+"""Every sentence of the interface has its Spanish, with the same named places in it."""
+
+from __future__ import annotations
+
+import ast
+import string
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from workbench.i18n import catalogue, tr
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("workbench", "screens")
+
+
+def _sentences() -> Iterator[tuple[str, str]]:
+    """(where, sentence) of each literal that is given to ``tr``."""
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Call) and _name(node.func) == "tr" and node.args:
+                    for literal in _literals(node.args[0]):
+                        yield f"{path.relative_to(ROOT)}:{node.lineno}", literal
+
+
+def _name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _literals(argument: ast.expr) -> Iterator[str]:
+    """A plain string, or both arms of ``"one" if … else "many"``."""
+    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+        yield argument.value
+    elif isinstance(argument, ast.IfExp):
+        yield from _literals(argument.body)
+        yield from _literals(argument.orelse)
+
+
+def _places(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name is not None}
+
+
+def test_every_sentence_has_a_spanish_entry() -> None:
+    spanish = catalogue("es")
+    missing = {sentence: where for where, sentence in _sentences() if sentence not in spanish}
+    assert not missing, "\n".join(f"{where}: {sentence!r}" for sentence, where in missing.items())
+
+
+def test_translations_keep_the_named_places() -> None:
+    for english, spanish in catalogue("es").items():
+        assert _places(english) == _places(spanish), english
+        assert spanish.strip(), english
+
+
+def test_one_english_sentence_has_one_spanish() -> None:
+    seen: dict[str, tuple[str, str]] = {}
+    for path in sorted((ROOT / "workbench/i18n/es").glob("*.toml")):
+        for english, spanish in tomllib.loads(path.read_text("utf-8")).items():
+            before = seen.setdefault(english, (spanish, path.name))
+            assert before[0] == spanish, f"{english!r} in {before[1]} and {path.name}"
+
+
+@pytest.mark.parametrize(("lang", "expected"), [("en", "Stopped"), ("es", "Detenido")])
+def test_a_sentence_in_each_language(lang: str, expected: str) -> None:
+    assert tr("Stopped", lang) == expected

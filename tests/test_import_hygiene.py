@@ -1,0 +1,45 @@
+"""What an import brings along. Asked in a fresh process: a static graph can't prove that a heavy import is deferred."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+NATIVE = ("llama_cpp", "onnxruntime", "fastembed", "onnx", "tokenizers", "tiktoken")
+HEAVY = (*NATIVE, "docx", "pypdfium2", "gguf", "huggingface_hub")
+DRIVERS = ("sqlite3", "pysqlite3", "sqlean", "sqlite_vec", "sqlite_utils")
+EVERY_MODULE_OF = """
+import importlib, pkgutil, {package} as package
+for module in pkgutil.walk_packages(package.__path__, "{package}."):
+    if not module.name.endswith({left_out!r}):
+        importlib.import_module(module.name)
+"""
+
+
+def _brought_along(code: str, suspects: tuple[str, ...]) -> list[str]:
+    ask = f"{code}\nimport sys\nprint(*[name for name in {suspects!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("module", ["workbench.desk", "workbench.__main__", "workbench.cli", "screens.app", "storage"])
+def test_the_first_paint_waits_for_no_heavy_import(module: str) -> None:
+    assert _brought_along(f"import {module}", HEAVY) == []
+
+
+@pytest.mark.parametrize("module", ["workbench.desk", "workbench.cli"])
+def test_the_command_line_needs_no_screen(module: str) -> None:
+    assert _brought_along(f"import {module}", ("textual", "screens", "themes")) == []
+
+
+def test_no_module_of_workbench_touches_a_terminal_or_a_database() -> None:
+    code = EVERY_MODULE_OF.format(package="workbench", left_out=("__main__", ".e5_graph"))
+    assert _brought_along(code, (*DRIVERS, "textual", "storage", "screens", "themes")) == []
+
+
+def test_no_module_of_screens_touches_a_database_or_native_code() -> None:
+    code = EVERY_MODULE_OF.format(package="screens", left_out=())
+    assert _brought_along(code, (*DRIVERS, "storage", *NATIVE)) == []
