@@ -205,8 +205,12 @@ class ChildEmbedder:
                 return self._child
             if self._child:
                 self._child.close()
-            card, child = self._card, ChildProcess("embed")
-            self._child = child
+            self._child = ChildProcess("embed")
+            self._load(self._child)
+            return self._child
+
+    def _load(self, child: ChildProcess) -> None:
+        card = self._card
         request = child.ask(
             lambda id_: protocol.LoadEmbedder(
                 id_, str(self._folder), card.model_file, card.dimension, card.pooling, card.normalised
@@ -216,7 +220,6 @@ class ChildEmbedder:
             if isinstance(event, protocol.Failed):
                 child.close()
                 raise self._error(event.detail, child)
-        return child
 
     def _error(self, detail: str, child: ChildProcess) -> EngineError:
         return EngineError(

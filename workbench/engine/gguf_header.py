@@ -1,0 +1,302 @@
+"""Reads what a GGUF file says of itself, without its weights and without mapping it into memory.
+
+The ``gguf`` package's reader builds an array view per vocabulary entry (1.8 s for 49,152 tokens, measured); this one
+steps over them (some 30 ms). Its tables of tensor types and file types are used. Format: the GGUF specification of
+ggml, versions 2 and 3.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+from workbench.i18n import tr
+from workbench.records.models import ModelFile
+
+Number: TypeAlias = int | float | bool
+Value: TypeAlias = Number | str | tuple[Number, ...] | None
+
+MAGIC: Final = b"GGUF"
+VERSIONS: Final = (2, 3)
+SCALARS: Final = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRING, ARRAY = 8, 9
+READ_AHEAD = 1 << 20
+KEPT_ARRAY = 4096
+"""Longer arrays (vocabularies, scores) are stepped over."""
+LONGEST_STRING = 1 << 24
+SPLIT_NAME: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
+QUANTIZATION_NAME: Final = re.compile(r"(?i)(?<![a-z0-9])(i?q\d(?:_\w+)?|bf16|f16|f32|fp16|mxfp4)(?![a-z0-9])")
+
+
+class HeaderError(Exception):
+    """The header can't be read; the message is for people."""
+
+
+def read_header(path: Path) -> ModelFile:
+    """The model file at ``path``; of a split one its first part, counted with all the others.
+
+    Never raises: what is wrong with the file stands in ``problem``.
+    """
+    name = SPLIT_NAME.sub("", path.name.removesuffix(".gguf"))
+    try:
+        parts = [_read_part(part) for part in _all_parts(path)]
+    except (HeaderError, OSError) as error:
+        problem = error.strerror if isinstance(error, OSError) else ""
+        return ModelFile(path=str(path), name=name, size=_size(path), problem=problem or str(error))
+    return _describe(ModelFile(path=str(parts[0].path), name=name, size=sum(part.size for part in parts)), parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensor:
+    """A tensor's place in the file; ``type`` is ggml's number."""
+
+    elements: int
+    type: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One file's header. ``data`` is where its tensor data begins."""
+
+    path: Path
+    size: int
+    fields: Mapping[str, Value]
+    tensors: tuple[_Tensor, ...]
+    data: int
+
+
+def _all_parts(path: Path) -> list[Path]:
+    """The file, or all the parts of the split file that it is one of, in order."""
+    stem = path.name.removesuffix(".gguf")
+    if not (split := SPLIT_NAME.search(stem)):
+        return [path]
+    total = int(split[2])
+    parts = [path.with_name(f"{stem[: split.start()]}-{n:05}-of-{total:05}.gguf") for n in range(1, total + 1)]
+    missing = [part.name for part in parts if not part.exists()]
+    if missing:
+        raise HeaderError(
+            tr("{count} of its {total} parts are missing: {first} …", count=len(missing), total=total, first=missing[0])
+        )
+    return parts
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0
+
+
+def _read_part(path: Path) -> _Part:
+    if path.exists() and not path.is_file():  # opening a pipe would wait for ever
+        raise HeaderError(tr("this is no file but a folder or a device"))
+    with path.open("rb") as stream:
+        size = path.stat().st_size
+        if size == 0:
+            raise HeaderError(tr("the file is empty"))
+        read = _Reader(stream, size)
+        if read.take(4) != MAGIC:
+            raise HeaderError(tr("this is no GGUF file"))
+        version = read.u32()
+        if version not in VERSIONS:
+            raise HeaderError(tr("GGUF version {version} is not supported", version=version))
+        tensor_count, field_count = read.u64(), read.u64()
+        fields = dict(read.field() for _ in range(field_count))
+        tensors = tuple(_read_tensor(read) for _ in range(tensor_count))
+        alignment = fields.get("general.alignment", 32)
+        if not isinstance(alignment, int) or alignment < 1:
+            raise HeaderError(tr("the header is damaged: {what}", what="general.alignment"))
+        return _Part(path, size, fields, tensors, -(-read.position // alignment) * alignment)
+
+
+def _read_tensor(read: _Reader) -> _Tensor:
+    read.text()  # its name
+    dimensions = read.u32()
+    if dimensions > 8:
+        raise HeaderError(tr("the header is damaged: {what}", what=f"{dimensions} dimensions"))
+    elements = math.prod(read.u64() for _ in range(dimensions))
+    return _Tensor(elements, read.u32(), read.u64())
+
+
+class _Reader:
+    """Reads little-endian values off a file that may lie about its own lengths; holds what it has read so far."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._size = size
+        self._buffer = bytearray()
+        self.position = 0
+
+    def _need(self, count: int) -> int:
+        """Moves on by ``count`` bytes that the buffer then holds; returns where they begin."""
+        start, end = self.position, self.position + count
+        if end > self._size:
+            raise HeaderError(tr("the file ends in the middle of its header"))
+        if end > len(self._buffer):
+            self._buffer += self._stream.read(max(end - len(self._buffer), READ_AHEAD))
+            if end > len(self._buffer):
+                raise HeaderError(tr("the file ends in the middle of its header"))
+        self.position = end
+        return start
+
+    def take(self, count: int) -> bytes:
+        """The next ``count`` bytes."""
+        start = self._need(count)
+        return bytes(self._buffer[start : self.position])
+
+    def u32(self) -> int:
+        """The next unsigned 32-bit number."""
+        return int.from_bytes(self.take(4), "little")
+
+    def u64(self) -> int:
+        """The next unsigned 64-bit number."""
+        return int.from_bytes(self.take(8), "little")
+
+    def text(self) -> str:
+        """The next length-prefixed string."""
+        length = self.u64()
+        if length > LONGEST_STRING:
+            raise HeaderError(tr("the header is damaged: {what}", what=f"a string of {length} bytes"))
+        return self.take(length).decode("utf-8", "replace")
+
+    def field(self) -> tuple[str, Value]:
+        """The next key and its value."""
+        return self.text(), self._value(self.u32())
+
+    def _value(self, kind: int) -> Value:
+        if kind in SCALARS:
+            return self._numbers(SCALARS[kind], 1)[0]
+        if kind == STRING:
+            return self.text()
+        if kind == ARRAY:
+            return self._array(self.u32(), self.u64())
+        raise HeaderError(tr("the header is damaged: {what}", what=f"a value of type {kind}"))
+
+    def _array(self, kind: int, count: int) -> Value:
+        """Numbers of a short array; None for one that is stepped over."""
+        if kind in SCALARS:
+            if count <= KEPT_ARRAY:
+                return self._numbers(SCALARS[kind], count)
+            self._need(count * struct.calcsize("<" + SCALARS[kind]))
+            return None
+        if kind != STRING:
+            raise HeaderError(tr("the header is damaged: {what}", what=f"an array of type {kind}"))
+        for _ in range(count):
+            self._need(self.u64())
+        return None
+
+    def _numbers(self, code: str, count: int) -> tuple[Number, ...]:
+        form = f"<{count}{code}"
+        return struct.unpack_from(form, self._buffer, self._need(struct.calcsize(form)))
+
+
+def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
+    fields, tensors = parts[0].fields, [tensor for part in parts for tensor in part.tensors]
+    architecture = _text(fields, "general.architecture")
+    parameters = sum(tensor.elements for tensor in tensors)
+    bits = 8 * sum(_bytes_of(tensor) for tensor in tensors)
+    embedding = _number(fields, f"{architecture}.embedding_length")
+    heads = _number(fields, f"{architecture}.attention.head_count")
+    types = Counter(_type_name(tensor.type) for tensor in tensors)
+    return replace(
+        file,
+        architecture=architecture,
+        parameters=parameters,
+        context=_number(fields, f"{architecture}.context_length"),
+        layers=_number(fields, f"{architecture}.block_count"),
+        embedding=embedding,
+        heads=heads,
+        kv_heads=_number(fields, f"{architecture}.attention.head_count_kv") or heads,
+        head_dimension=_number(fields, f"{architecture}.attention.key_length") or (embedding // heads if heads else 0),
+        tokenizer="/".join(filter(None, (_text(fields, f"tokenizer.ggml.{key}") for key in ("model", "pre")))),
+        quantization=_quantization(file.name, fields),
+        tensor_types=tuple(types.most_common()),
+        bits_per_weight=round(bits / parameters, 3) if parameters else 0.0,
+        chat_template=_text(fields, "tokenizer.chat_template"),
+        licence=_text(fields, "general.license"),
+        origin=_origin(fields),
+        problem=_problem(architecture, parts),
+    )
+
+
+def _problem(architecture: str, parts: list[_Part]) -> str:
+    """Why a file with a readable header can't be used, "" when it can."""
+    if not architecture:
+        return tr("the header names no architecture")
+    if not any(part.tensors for part in parts):
+        return tr("the file holds no tensors")
+    for part in parts:
+        needed = part.data + max((tensor.offset + _bytes_of(tensor) for tensor in part.tensors), default=0)
+        if needed > part.size:
+            return tr("the file is cut short: {size} of {needed} bytes", size=part.size, needed=needed)
+    return ""
+
+
+def _text(fields: Mapping[str, Value], key: str) -> str:
+    value = fields.get(key, "")
+    return value if isinstance(value, str) else ""
+
+
+def _number(fields: Mapping[str, Value], key: str) -> int:
+    """A count; the largest where it is given per layer, 0 where it is missing."""
+    value = fields.get(key)
+    if isinstance(value, tuple):
+        value = max(value, default=0)
+    return int(value) if isinstance(value, int) else 0
+
+
+def _origin(fields: Mapping[str, Value]) -> str:
+    keys = (
+        "general.source.url",
+        "general.repo_url",
+        "general.url",
+        "general.base_model.0.repo_url",
+        "general.organization",
+    )
+    return next((text for key in keys if (text := _text(fields, key))), "")
+
+
+def _quantization(name: str, fields: Mapping[str, Value]) -> str:
+    """What the file's name says, else its ``file_type``."""
+    if named := QUANTIZATION_NAME.findall(name):
+        return str(named[-1]).upper()
+    return _file_types().get(_number(fields, "general.file_type"), "") if "general.file_type" in fields else ""
+
+
+def _bytes_of(tensor: _Tensor) -> int:
+    block, size = _type_sizes().get(tensor.type, (1, 0))
+    return tensor.elements // block * size
+
+
+def _type_name(number: int) -> str:
+    return _type_names().get(number, str(number))
+
+
+@cache
+def _type_names() -> Mapping[int, str]:
+    from gguf.constants import GGMLQuantizationType
+
+    return {kind.value: kind.name for kind in GGMLQuantizationType}
+
+
+@cache
+def _type_sizes() -> Mapping[int, tuple[int, int]]:
+    """Per type: elements in a block, and its bytes."""
+    from gguf.constants import GGML_QUANT_SIZES
+
+    return {kind.value: sizes for kind, sizes in GGML_QUANT_SIZES.items()}
+
+
+@cache
+def _file_types() -> Mapping[int, str]:
+    from gguf.constants import LlamaFileType
+
+    return {kind.value: kind.name.removeprefix("MOSTLY_").removeprefix("ALL_") for kind in LlamaFileType}
