@@ -1,0 +1,103 @@
+"""Which files a person means by the paths they give, and the name each one is known by."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from workbench.corpus.metadata import SIDECAR_SUFFIX
+from workbench.errors import UsageError
+from workbench.i18n import tr
+
+_SQLITE: Final = b"SQLite format 3\0"
+_SQLITE_COMPANIONS: Final = ("-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to read.
+
+    Attributes:
+        path: where it is. A folder that can't be listed is a source too: reading it fails and tells why.
+        source_id: relative to the folder that was given, with ``/``; the file's name when a file was given.
+        size: bytes.
+    """
+
+    path: Path
+    source_id: str
+    size: int
+
+
+def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:
+    """Every source under ``paths``, in order, each file once.
+
+    Inside folders these are passed over: hidden files and folders, sidecars, SQLite files and their companions, broken
+    links, pipes and devices, and folders that were walked already (a link may lead back up). When two given paths have
+    a source of the same name, the name of the folder it was found in goes before it.
+
+    Raises:
+        UsageError: a path doesn't exist.
+    """
+    found: dict[Path, tuple[Path, Path]] = {}
+    for given in paths:
+        root = Path(given)
+        if not root.exists():
+            raise UsageError(
+                tr("No such file or folder"),
+                tr("“{path}” does not exist.", path=given),
+                tr("Check the path; relative ones start at {folder}.", folder=Path.cwd()),
+            )
+        folder = root if root.is_dir() else root.parent
+        for path in _walk(root, set()) if root.is_dir() else [root]:
+            found.setdefault(path.resolve(), (path, folder))
+    files = list(found.values())
+    names = _names(files)
+    return tuple(Source(path, name, path.stat().st_size) for (path, _), name in zip(files, names, strict=True))
+
+
+def _walk(folder: Path, walked: set[Path]) -> Iterator[Path]:
+    walked.add(folder.resolve())
+    try:
+        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    except OSError:
+        yield folder
+        return
+    databases = {entry.name for entry in entries if entry.is_file() and _is_sqlite(entry)}
+    companions = {name + suffix for name in databases for suffix in _SQLITE_COMPANIONS}
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            if entry.resolve() not in walked:
+                yield from _walk(entry, walked)
+        elif entry.is_file() and not entry.name.endswith(SIDECAR_SUFFIX) and entry.name not in databases | companions:
+            yield entry
+
+
+def _is_sqlite(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False  # reading it as a document will tell why
+
+
+def _names(files: Sequence[tuple[Path, Path]]) -> list[str]:
+    """A distinct name for each (path, folder): as many of the folder's last parts go before it as are needed."""
+    names = [path.relative_to(folder).as_posix() for path, folder in files]
+    parts = [Path(os.path.abspath(folder)).parts for _, folder in files]  # noqa: PTH100 -- links are not resolved: their names are what the person sees
+    for depth in range(1, max(map(len, parts), default=0) + 1):
+        shared = {name for name, count in Counter(names).items() if count > 1}
+        if not shared:
+            break
+        names = [
+            "/".join((*(p.strip("/") for p in part[-depth:]), path.relative_to(folder).as_posix()))
+            if name in shared
+            else name
+            for name, part, (path, folder) in zip(names, parts, files, strict=True)
+        ]
+    return names
