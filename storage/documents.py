@@ -77,9 +77,14 @@ def _chunk_row(document: Document, chunk: Chunk) -> Row:
         dump_metadata(chunk.metadata),
         heading,
         storable(text),
-        " ".join(stems(text, language)),
-        " ".join(exact_forms(text)),
+        *_derived(heading, text, language),
     )
+
+
+def _derived(heading: str, text: str, language: str) -> tuple[str, str]:
+    """The stems and the exact column, of the heading too: a word that only the heading has is found in any form."""
+    everything = f"{heading}\n{text}"
+    return " ".join(stems(everything, language)), " ".join(exact_forms(everything))
 
 
 def heading_text(path: Sequence[str], title: str) -> str:
@@ -248,10 +253,22 @@ def update_metadata(connection: Connection, document_id: str, metadata: Metadata
     connection.execute("DELETE FROM field WHERE document_key = ? AND chunk_key IS NULL", (key,))
     connection.executemany(_ADD_FIELD, ((key, None, *field) for field in field_rows(metadata)))
     if wanted != title:
-        paths = connection.execute("SELECT path, key FROM chunk WHERE document_key = ?", (key,)).fetchall()
-        headings = ((heading_text(json.loads(path), wanted), number) for path, number in paths)
-        connection.executemany("UPDATE chunk SET heading = ? WHERE key = ?", headings)
+        _retitle(connection, key, wanted)
     bump(connection, [collection_id])
+
+
+def _retitle(connection: Connection, key: int, title: str) -> None:
+    chunks = connection.execute(
+        "SELECT c.key, c.path, c.text, coalesce(nullif(c.language, ''), d.language) "
+        "FROM chunk c JOIN document d ON d.key = c.document_key WHERE d.key = ?",
+        (key,),
+    ).fetchall()
+    for number, path, text, language in chunks:
+        heading = heading_text(json.loads(path), title)
+        connection.execute(
+            "UPDATE chunk SET heading = ?, stems = ?, exact = ? WHERE key = ?",
+            (heading, *_derived(heading, text, language), number),
+        )
 
 
 def set_status(connection: Connection, document_ids: Iterable[str], status: DocumentStatus) -> int:

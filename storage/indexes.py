@@ -17,7 +17,7 @@ from workbench.i18n import tr
 from workbench.ports import Vector
 
 COLUMNS: Final = ("heading", "text", "stems", "exact")
-"""Columns of the full-text table: heading path and title; header and text; stems; accented words."""
+"""Columns of the full-text table: heading path and title; header and text; stems and accented words of both."""
 
 
 def words_table(index_id: int) -> str:

@@ -55,6 +55,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+@lru_cache(maxsize=1 << 16)
 def fold(word: str) -> str:
     """Lower case with diacritics removed, as FTS5's ``unicode61 remove_diacritics 2`` sees it: "Año" → "ano"."""
     decomposed = unicodedata.normalize("NFD", word.lower())
@@ -74,6 +75,7 @@ def _stemmer(name: str) -> SnowballStemmer:
     return SnowballStemmer(name)
 
 
+@lru_cache(maxsize=1 << 16)
 def stem(word: str, language: str) -> str:
     """The folded Snowball stem of ``word``; the folded word itself where the language has no stemmer."""
     name = _STEMMERS.get(language)
@@ -99,6 +101,7 @@ def cjk_pairs(text: str) -> list[str]:
     return pairs
 
 
+@lru_cache(maxsize=1 << 16)
 def exact_form(word: str) -> str:
     """An ASCII token that keeps the accents of ``word``, or "" when it has none: "año" → "xa00f1o"."""
     lowered = unicodedata.normalize("NFC", word.lower())
