@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,13 @@ def test_every_document_reads_without_a_warning_and_is_described(source_id: str)
     assert isinstance(metadata["date"], date)
     assert metadata["roles"]
     assert isinstance(metadata["year"], int)
+
+
+def test_what_python_compiles_beside_a_document_is_no_document(tmp_path: Path) -> None:
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "late_fee.cpython-311.pyc").write_bytes(b"\xcb\r\r\n")
+    (tmp_path / "late_fee.py").write_text("GRACE_DAYS = 2\n")
+    assert [source.source_id for source in find_sources([str(tmp_path)])] == ["late_fee.py"]
 
 
 def test_two_languages_and_many_formats() -> None:

@@ -35,7 +35,7 @@ class Source:
 def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:
     """Every source under ``paths``, in order, each file once.
 
-    Inside folders these are passed over: hidden files and folders, sidecars, SQLite files and their companions, broken
+    Inside folders these are passed over: hidden files and folders, Python's caches, sidecars, SQLite files and their companions, broken
     links, pipes and devices, and folders that were walked already (a link may lead back up). When two given paths have
     a source of the same name, the name of the folder it was found in goes before it.
 
@@ -69,7 +69,7 @@ def _walk(folder: Path, walked: set[Path]) -> Iterator[Path]:
     databases = {entry.name for entry in entries if entry.is_file() and _is_sqlite(entry)}
     companions = {name + suffix for name in databases for suffix in _SQLITE_COMPANIONS}
     for entry in entries:
-        if entry.name.startswith("."):
+        if entry.name.startswith(".") or entry.name == "__pycache__":
             continue
         if entry.is_dir():
             if entry.resolve() not in walked:
