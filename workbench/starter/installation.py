@@ -114,9 +114,10 @@ def _embedder_stands(folder: Path) -> bool:
     """
     try:
         descriptor = json.loads((folder / "embedder.json").read_text("utf-8"))
-        hashes = descriptor.get("files", {})
-        return all(sha256(folder / name) == known for name, known in hashes.items())
-    except (OSError, ValueError, AttributeError):
+        if hashes := descriptor.get("files"):
+            return all(sha256(folder / name) == known for name, known in hashes.items())
+        return (folder / str(descriptor["model_file"])).is_file()
+    except (OSError, ValueError, LookupError, AttributeError):
         return False
 
 
@@ -162,6 +163,7 @@ def _convert(package: Package, weights: Path, folder: Path) -> Iterator[StarterP
                 if said[-1] in CONVERSION_STEPS:
                     done = CONVERSION_STEPS.index(said[-1])
                     yield _said(package, tr(said[-1]), done, len(CONVERSION_STEPS))
+            child.wait()
         finally:
             child.kill()
     if child.returncode:
