@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from workbench.engine import protocol
 from workbench.engine.gauges import measure
 from workbench.engine.process import ChildProcess
-from workbench.engine.template import ChatTemplate
 from workbench.errors import BudgetError, Cancelled, EngineError
 from workbench.i18n import tr
 from workbench.ports import Cancel
@@ -22,6 +22,9 @@ from workbench.records.models import (
     LoadSettings,
     ModelFile,
 )
+
+if TYPE_CHECKING:
+    from workbench.engine.template import ChatTemplate
 
 
 def engine_available() -> str:
@@ -135,7 +138,10 @@ class ChildGenerator:
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt through the model's chat template. Raises EngineError when it is missing, broken or refuses."""
-        self._template = self._template or ChatTemplate(self._model.file.chat_template, self._bos, self._eos)
+        if self._template is None:
+            from workbench.engine.template import ChatTemplate  # jinja is not needed to paint
+
+            self._template = ChatTemplate(self._model.file.chat_template, self._bos, self._eos)
         return self._template.render(messages)
 
     def generate(self, prompt: str, settings: GenerationSettings, cancel: Cancel | None = None) -> Iterator[Generation]:

@@ -76,7 +76,9 @@ def _read_card(folder: Path) -> EmbedderCard:
 
 def _missing(folder: Path, what: str) -> MissingModelError:
     return MissingModelError(
-        tr("No embedder"), tr("{folder} lacks {what}.", folder=str(folder), what=what), tr("Run `workbench starter`.")
+        tr("The embedder's files are missing"),
+        tr("{folder} lacks {what}.", folder=str(folder), what=what),
+        tr("Run `workbench starter`."),
     )
 
 

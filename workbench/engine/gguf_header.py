@@ -121,7 +121,7 @@ def _read_tensor(read: _Reader) -> _Tensor:
     read.text()  # its name
     dimensions = read.u32()
     if dimensions > 8:
-        raise HeaderError(tr("the header is damaged: {what}", what=f"{dimensions} dimensions"))
+        raise HeaderError(tr("the header is damaged: {what}", what="n_dimensions"))
     elements = math.prod(read.u64() for _ in range(dimensions))
     return _Tensor(elements, read.u32(), read.u64())
 
@@ -164,7 +164,7 @@ class _Reader:
         """The next length-prefixed string."""
         length = self.u64()
         if length > LONGEST_STRING:
-            raise HeaderError(tr("the header is damaged: {what}", what=f"a string of {length} bytes"))
+            raise HeaderError(tr("the header is damaged: {what}", what="string length"))
         return self.take(length).decode("utf-8", "replace")
 
     def field(self) -> tuple[str, Value]:
@@ -178,7 +178,7 @@ class _Reader:
             return self.text()
         if kind == ARRAY:
             return self._array(self.u32(), self.u64())
-        raise HeaderError(tr("the header is damaged: {what}", what=f"a value of type {kind}"))
+        raise HeaderError(tr("the header is damaged: {what}", what="value type"))
 
     def _array(self, kind: int, count: int) -> Value:
         """Numbers of a short array; None for one that is stepped over."""
@@ -188,7 +188,7 @@ class _Reader:
             self._need(count * struct.calcsize("<" + SCALARS[kind]))
             return None
         if kind != STRING:
-            raise HeaderError(tr("the header is damaged: {what}", what=f"an array of type {kind}"))
+            raise HeaderError(tr("the header is damaged: {what}", what="array type"))
         for _ in range(count):
             self._need(self.u64())
         return None
