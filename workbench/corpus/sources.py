@@ -36,8 +36,8 @@ def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:
     """Every source under ``paths``, in order, each file once.
 
     Inside folders these are passed over: hidden files and folders, Python's caches, sidecars, SQLite files and their
-    companions, broken links, pipes and devices, and folders that were walked already (a link may lead back up). When two
-    given paths have a source of the same name, the name of the folder it was found in goes before it.
+    companions, broken links, pipes and devices, and folders that were walked already (a link may lead back up). When
+    two given paths have a source of the same name, the name of the folder it was found in goes before it.
 
     Raises:
         UsageError: a path doesn't exist.

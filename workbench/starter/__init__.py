@@ -2,7 +2,8 @@
 
 Here live what is fetched and how it is checked (``packages``), the fetching (``download``), the conversion of the
 embedder's weights to ONNX (``e5``, ``e5_file``, ``e5_graph``: run in a child process), the order of it all
-(``installation``), and the build of the engine (``engine``). Nothing here knows a screen, a file of ours, or a model in use.
+(``installation``), and the build of the engine (``engine``). Nothing here knows a screen, a file of ours, or a model
+in use.
 """
 
 from __future__ import annotations
