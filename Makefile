@@ -41,15 +41,15 @@ bench: models $(STAMPS)/dev  ## measure; see bench/
 clean:  ## remove the venv and what was built here; models and the engine's cache stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-$(BIN)/python:
+$(STAMPS)/venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 …" >&2; exit 1; }
 	$(call say,virtual environment in $(VENV) (seconds))
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
-	@mkdir -p $(STAMPS)
+	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/package: pyproject.toml | $(BIN)/python
+$(STAMPS)/package: pyproject.toml $(STAMPS)/venv
 	$(call say,the workbench and its dependencies (a minute))
 	@$(BIN)/python -m pip install -qq --editable .
 	@touch $@
