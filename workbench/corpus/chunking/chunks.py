@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
 from workbench.corpus.chunking.cut import cut
 from workbench.corpus.chunking.material import Similarity, shows_header
+from workbench.corpus.identity import sha256, short_id
 from workbench.ports import Tokenizer
-from workbench.records.corpus import Chunk, Document, EmbedderInfo, Page, ParsedDocument, Recipe, Span
+from workbench.records.corpus import Chunk, Document, EmbedderInfo, Metadata, Page, ParsedDocument, Recipe, Span
 from workbench.text.counting import tiktoken_count
 from workbench.text.language import detect
 from workbench.text.sentences import trimmed
 
 _SPECIAL_TOKENS: Final = 2  # one before and one after every text, as BERT-like embedders have them
-_ID_LENGTH: Final = 16  # hex digits: 64 bits, a clash is likelier than 1 in a million only above six million chunks
 
 
 def overhead_of(info: EmbedderInfo, tokenizer: Tokenizer) -> int:
@@ -57,6 +56,7 @@ class _Maker:
         self._document, self._parsed, self._tokenizer, self._info = document, parsed, tokenizer, info
         self._sections = _Sections(parsed)
         self._occurrences: Counter[tuple[str, ...]] = Counter()
+        self._definitions = [b for b in parsed.blocks if b.kind == "definition" and b.label]
         self._made = 0
 
     def make(self, span: Span, start: int, end: int) -> Chunk:
@@ -65,14 +65,14 @@ class _Maker:
         header = "" if shows_header(text, span.header) else span.header
         indexed = f"{header}\n{text}" if header else text
         heading = self._sections.path(start, end)
-        digest = _sha256(header, text)
+        digest = sha256(header, text)
         identity = (document.id, *heading, digest)
         self._occurrences[identity] += 1
         self._made += 1
         tokens = self._tokenizer.count(indexed) + self.overhead
         page = _page_at(self._parsed.pages, start)
         return Chunk(
-            id=_sha256(*identity, str(self._occurrences[identity]))[:_ID_LENGTH],
+            id=short_id(*identity, str(self._occurrences[identity])),
             document_id=document.id,
             source_id=document.source_id,
             ordinal=self._made - 1,
@@ -91,8 +91,15 @@ class _Maker:
             hash=digest,
             parent_start=span.parent_start,
             parent_end=span.parent_end,
-            metadata=document.metadata,
+            metadata=self._own_metadata(start, end),
         )
+
+    def _own_metadata(self, start: int, end: int) -> Metadata:
+        """What only this chunk has: the names of the definitions in it. The document's metadata stays with it."""
+        first = bisect_right(self._definitions, start, key=lambda block: block.end)
+        last = bisect_left(self._definitions, end, key=lambda block: block.start)
+        names = tuple(block.label for block in self._definitions[first:last])
+        return {"definitions": names} if names else {}
 
 
 class _Sections:
@@ -130,7 +137,3 @@ def _page_at(pages: Sequence[Page], position: int) -> Page | None:
     """The last page that starts at or before ``position``; pages are in order."""
     i = bisect_right(pages, position, key=lambda page: page.start)
     return pages[max(i - 1, 0)] if pages else None
-
-
-def _sha256(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
