@@ -196,7 +196,7 @@ def _chunk_keys(connection: Connection, index_id: int, key: int) -> dict[str, tu
 
 def _refuse_foreign_ids(connection: Connection, index_id: int, key: int, source_id: str, wanted: set[str]) -> None:
     row = connection.execute(
-        "SELECT 1 FROM json_each(?) w JOIN chunk c ON c.id = w.value AND c.index_id = ? "
+        "SELECT 1 FROM json_each(?) w CROSS JOIN chunk c ON c.id = w.value AND c.index_id = ? "
         "WHERE c.document_key <> ? LIMIT 1",
         (json.dumps(sorted(wanted)), index_id, key),
     ).fetchone()

@@ -55,7 +55,6 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-@lru_cache(maxsize=1 << 16)
 def fold(word: str) -> str:
     """Lower case with diacritics removed, as FTS5's ``unicode61 remove_diacritics 2`` sees it: "Año" → "ano"."""
     decomposed = unicodedata.normalize("NFD", word.lower())
@@ -75,7 +74,6 @@ def _stemmer(name: str) -> SnowballStemmer:
     return SnowballStemmer(name)
 
 
-@lru_cache(maxsize=1 << 16)
 def stem(word: str, language: str) -> str:
     """The folded Snowball stem of ``word``; the folded word itself where the language has no stemmer."""
     name = _STEMMERS.get(language)
@@ -84,13 +82,14 @@ def stem(word: str, language: str) -> str:
 
 def stems(text: str, language: str) -> list[str]:
     """Stems of the content words of ``text`` in order; runs of Chinese, Japanese or Korean become overlapping pairs."""
-    found: list[str] = []
-    for word in words(text):
-        if _CJK.search(word):
-            found.extend(cjk_pairs(word))
-        elif not is_stopword(word, language):
-            found.append(stem(word, language))
-    return found
+    return [found for word in words(text) for found in _stems_of_word(word, language)]
+
+
+@lru_cache(maxsize=1 << 16)
+def _stems_of_word(word: str, language: str) -> tuple[str, ...]:
+    if _CJK.search(word):
+        return tuple(cjk_pairs(word))
+    return () if is_stopword(word, language) else (stem(word, language),)
 
 
 def cjk_pairs(text: str) -> list[str]:
