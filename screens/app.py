@@ -1,0 +1,259 @@
+"""The app: four modes over one desk, what they share, and nothing that belongs to one of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.command import Provider
+from textual.reactive import reactive
+from textual.widgets import Input
+
+import themes
+from screens.ask import AskScreen
+from screens.base import ModeScreen
+from screens.commands import WorkbenchCommands
+from screens.corpus import CorpusScreen
+from screens.dialogs import ChoiceDialog, ConfirmDialog, ErrorDialog
+from screens.evals import EvalsScreen
+from screens.help import HelpScreen
+from screens.ingest import IngestDialog, IngestRun, IngestScreen
+from screens.messages import StatusRead, WorkMoved
+from screens.models import ModelsScreen
+from screens.style import count
+from screens.widgets.grid import Row
+from screens.widgets.keys import EDGE_GROUP, MODE_GROUP
+from screens.work import Job, Jobs
+from workbench import i18n
+from workbench.errors import WorkbenchError
+from workbench.i18n import tr
+from workbench.ports import Cancel
+from workbench.records.corpus import Collection, IngestProgress, IngestRequest
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk, DeskStatus
+
+THEME: Final = "screens.theme"
+LANGUAGE: Final = "screens.language"
+AGAIN: Final = -1
+"""The app's result when it is to be started anew, in another language."""
+TWICE_S: Final = 2.0
+"""Seconds within which a second ctrl+c quits."""
+
+
+class WorkbenchApp(App[int]):
+    """Shows one desk. Screens ask it for dialogs, ingest and what changed."""
+
+    CSS_PATH: ClassVar = [themes.SHARED_CSS]
+    COMMANDS: ClassVar[set[type[Provider]]] = {WorkbenchCommands}
+    DEFAULT_MODE = "ask"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1,f1,alt+1", "app.mode('models')", "Models", id="app.models", group=MODE_GROUP),
+        Binding("2,f2,alt+2", "app.mode('corpus')", "Corpus", id="app.corpus", group=MODE_GROUP),
+        Binding("3,f3,alt+3", "app.mode('ask')", "Ask", id="app.ask", group=MODE_GROUP),
+        Binding("4,f4,alt+4", "app.mode('evals')", "Evals", id="app.evals", group=MODE_GROUP),
+        Binding("ctrl+p", "app.command_palette", "Palette", id="app.palette", group=EDGE_GROUP),
+        Binding("question_mark,alt+h", "app.help", "Help", id="app.help", group=EDGE_GROUP),
+        Binding("w,alt+w", "app.work", "Running work", id="app.work", show=False, tooltip="How far the ingest is"),
+        Binding("ctrl+c", "app.stop", "Stop the work", id="app.stop", show=False, priority=True, tooltip="Twice quits"),
+        Binding("q", "app.quit", "Quit", id="app.quit", show=False, tooltip="Asks only when work is running"),
+        Binding("ctrl+q", "app.quit", "Quit", id="app.quit.always", show=False, priority=True),
+    ]
+
+    status: reactive[DeskStatus | None] = reactive(None, init=False)
+    """What the top line tells, read in a worker."""
+    revision: reactive[int] = reactive(0, init=False)
+    """Grows with every change of the file that screens list."""
+
+    def __init__(self, desk: Desk, theme: str = themes.DEFAULT) -> None:
+        super().__init__()
+        self.desk = desk
+        self.jobs = Jobs(self, self.show_error)
+        self.ingest: IngestRun | None = None
+        self._ctrl_c = float("-inf")
+        for known in themes.THEMES:
+            self.register_theme(known)
+        self.theme = theme if theme in {t.name for t in themes.THEMES} else themes.DEFAULT
+        for mode in (AskScreen, ModelsScreen, CorpusScreen, EvalsScreen):
+            self.add_mode(mode.mode, partial(mode, desk, self.jobs))
+
+    def on_mount(self) -> None:
+        """After the first paint, starts reading what is in memory."""
+        self.call_after_refresh(self._watch_status)
+
+    def on_unmount(self) -> None:
+        """Lets no thread outlive the app."""
+        self.jobs.stop_all()
+
+    # -- what is shared --------------------------------------------------------------------------------------------
+
+    def show_error(self, error: WorkbenchError) -> None:
+        """Title, message and remedy in a dialog; everything else lives on."""
+        self.push_screen(ErrorDialog(error))
+
+    def changed(self) -> None:
+        """The file's lists changed: the screens read anew."""
+        self.revision += 1
+
+    def _watch_status(self) -> None:
+        self.jobs.run(self, "", self._statuses, each=StatusRead, kind="watch")
+
+    def _statuses(self, cancel: Cancel) -> Iterator[DeskStatus]:
+        while not cancel.is_set():
+            yield self.desk.status()
+            cancel.wait(0.15 if self.current_mode == ModelsScreen.mode else 0.6)
+
+    def on_status_read(self, event: StatusRead) -> None:
+        """The top line and the gauges follow."""
+        moved = self.status is not None and self.status.collection != event.status.collection
+        self.status = event.status
+        if moved:
+            self.changed()
+
+    def on_work_moved(self, event: WorkMoved) -> None:
+        """The top line follows."""
+        event.stop()
+        for screen in self.screen_stack:
+            if isinstance(screen, ModeScreen) and screen.is_mounted:
+                screen.show_works()
+
+    # -- keys ------------------------------------------------------------------------------------------------------
+
+    def action_mode(self, mode: str) -> None:
+        """Shows a screen."""
+        if not self.screen.is_modal:
+            self.switch_mode(mode)
+            self.screen.refresh_bindings()
+
+    def action_help(self) -> None:
+        """Every key that acts here."""
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.screen))
+
+    def action_stop(self) -> None:
+        """Copies selected text if there is any; else stops the running work; twice quits."""
+        focused = self.focused
+        selected = focused.selected_text if isinstance(focused, Input) else self.screen.get_selected_text()
+        if selected:
+            self.copy_to_clipboard(selected)
+            return
+        now, before = time.monotonic(), self._ctrl_c
+        self._ctrl_c = now
+        if now - before < TWICE_S:
+            self._quit()
+        elif self.jobs.stop_works():
+            self.notify(tr("Stopping. ctrl+c again quits."), timeout=TWICE_S)
+        else:
+            self.notify(tr("Nothing is running. ctrl+c again quits."), timeout=TWICE_S)
+
+    async def action_quit(self) -> None:
+        """Quits; asks first when work is running."""
+        works = self.jobs.works
+        if not works:
+            self._quit()
+            return
+        running = ", ".join(f"{job.title} {job.detail}".strip() for job in works)
+        question = tr("Still running: {work}. What it has committed stays.", work=running)
+        dialog = ConfirmDialog(tr("Quit while work is running?"), question, tr("Stop it and quit"), tr("Stay"))
+        self.push_screen(dialog, lambda yes: self._quit() if yes else None)
+
+    def _quit(self, code: int = 0) -> None:
+        self.jobs.stop_all()
+        self.exit(code)
+
+    # -- ingest ----------------------------------------------------------------------------------------------------
+
+    def action_work(self) -> None:
+        """How far the ingest is, or how it ended."""
+        if self.ingest:
+            self.push_screen(IngestScreen(self.ingest))
+        else:
+            self.notify(tr("No ingest has run."), timeout=3)
+
+    def action_ingest(self) -> None:
+        """Asks what to ingest; shows the one that is running instead."""
+        if self.ingest and not self.ingest.done:
+            self.push_screen(IngestScreen(self.ingest))
+        else:
+            self.jobs.read(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_ingest)
+
+    def _ask_ingest(self, known: tuple[tuple[Collection, ...], str]) -> None:
+        self.push_screen(IngestDialog(*known), self._ingest)
+
+    def _ingest(self, request: IngestRequest | None) -> None:
+        if request is None:
+            return
+        run = self.ingest = IngestRun(request.collection)
+
+        def describe(job: Job, progress: IngestProgress) -> None:
+            run.take(job, progress)
+
+        run.job = self.jobs.run(
+            self,
+            tr("ingest"),
+            lambda cancel: self.desk.ingest(request, cancel),
+            then=lambda last: self._ingested(run, last),
+            failed=lambda error: self._ingest_failed(run, error),
+            describe=describe,
+        )
+        self.push_screen(IngestScreen(run))
+
+    def _ingested(self, run: IngestRun, last: IngestProgress | None) -> None:
+        run.done = True
+        if last:
+            told = tr("Ingest: {done} of {all} sources.", done=count(last.done), all=count(last.total))
+            self.notify(told, severity="warning" if run.counts["failed"] else "information", timeout=5)
+        self.jobs.read(self, lambda: self.desk.choose_collection(run.collection), lambda _: self.changed(), self._quiet)
+
+    def _quiet(self, error: WorkbenchError) -> None:
+        """An ingest that was stopped before its first document leaves no collection to choose."""
+        self.changed()
+
+    def _ingest_failed(self, run: IngestRun, error: WorkbenchError) -> None:
+        run.done = True
+        self.changed()
+        self.show_error(error)
+
+    # -- choices ---------------------------------------------------------------------------------------------------
+
+    def action_choose_collection(self) -> None:
+        """Where searches and questions go."""
+        self.jobs.read(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_collection)
+
+    def _ask_collection(self, known: tuple[tuple[Collection, ...], str]) -> None:
+        rows = [
+            Row(c.name, (c.name, (tr("{documents} documents · {chunks} chunks", documents=count(c.documents),
+                                     chunks=count(c.chunks)), "dim")))
+            for c in known[0]
+        ]  # fmt: skip
+        self.push_screen(ChoiceDialog(tr("Collections"), rows, known[1]), self._choose_collection)
+
+    def _choose_collection(self, name: str | None) -> None:
+        if name:
+            self.jobs.read(self, lambda: self.desk.choose_collection(name), lambda _: self.changed())
+
+    def choose_theme(self, name: str) -> None:
+        """Shows it and remembers it."""
+        self.theme = name
+        self.jobs.read(self, lambda: self.desk.remember(THEME, name), lambda _: None)
+
+    def choose_language(self, code: str) -> None:
+        """Remembers it and starts the screens anew; not while work is running."""
+        if self.jobs.works:
+            self.notify(tr("The language changes when no work is running."), severity="warning")
+            return
+        self.jobs.read(self, lambda: self.desk.remember(LANGUAGE, code), lambda _: self._quit(AGAIN))
+
+
+def run(desk: Desk) -> int:
+    """Shows the screens until the person quits; returns the exit code."""
+    while True:
+        if code := desk.setting(LANGUAGE):
+            i18n.choose_language(code)
+        result = WorkbenchApp(desk, desk.setting(THEME, themes.DEFAULT)).run()
+        if result != AGAIN:
+            return result or 0

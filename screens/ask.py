@@ -1,0 +1,338 @@
+"""Ask: why did this query find these chunks, and does the answer say what they say?
+
+Every keystroke searches (the newest only); ``enter`` answers, and the trace is drawn as it grows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from screens.base import ModeScreen
+from screens.dialogs import PassageDialog
+from screens.history import PastTrace, read_past
+from screens.messages import TraceGrew
+from screens.source import read_chunk, read_span, show_source
+from screens.style import content, milliseconds
+from screens.widgets import ranking, stages
+from screens.widgets.answer import AnswerPane
+from screens.widgets.grid import Grid
+from screens.work import Job, Jobs, Latest
+from workbench.errors import FilterError, WorkbenchError
+from workbench.i18n import tr
+from workbench.records.answers import Trace
+from workbench.records.codec import encode
+from workbench.records.retrieval import Lane, SearchOptions, SearchResult
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk
+
+LANES: Final[tuple[tuple[Lane, ...], ...]] = (("lexical", "dense"), ("lexical",), ("dense",))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a keystroke asks for."""
+
+    query: str
+    options: SearchOptions
+
+
+class AskScreen(ModeScreen):
+    """The question on top, what it finds in the middle, the cited answer below."""
+
+    CSS_PATH = "ask.tcss"
+    AUTO_FOCUS = "#query"
+    mode = "ask"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f,alt+f", "filter", "Filter", id="ask.filter", tooltip="Only chunks whose metadata matches"),
+        Binding("l,alt+l", "lanes", "Lanes", id="ask.lanes", tooltip="Both, lexical only, dense only"),
+        Binding("v,alt+v", "trace", "Trace", id="ask.trace", tooltip="The whole story of the answer as JSON"),
+        Binding("left_square_bracket,alt+left", "past(1)", "Earlier", id="ask.earlier", tooltip="An earlier question"),
+        Binding("right_square_bracket,alt+right", "past(-1)", "Later", id="ask.later", show=False),
+        Binding("c,alt+c", "copy", "Copy", id="ask.copy", tooltip="The answer, to the terminal's clipboard"),
+        Binding("s,alt+s", "stages", "Stages", id="ask.stages", tooltip="Stages in place of the ranking"),
+        Binding("i,alt+i", "app.ingest", "Ingest", id="ask.ingest", tooltip="Read files into a collection"),
+        Binding("escape", "back", "Back", show=False, id="ask.back", tooltip="Stops the answer, else clears"),
+        Binding("slash", "question", "To the question", show=False, id="ask.question"),
+    ]
+
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__(desk, jobs)
+        self._lanes = 0
+        self._before: dict[str, int] | None = None
+        self._trace: Trace | None = None
+        self._answering: Job | None = None
+        self._past = -1
+        self._search = Latest(jobs, self, self._call_search, self._found, self._search_failed)
+
+    def body(self) -> Iterable[Widget]:
+        """Question, filter, ranking beside stages, answer; or the welcome of an empty file."""
+        yield Input(placeholder=tr("Type to search, enter to answer"), id="query", classes="pane")
+        yield Input(placeholder=tr("for example: year >= 2026 and status = current"), id="filter", classes="line")
+        yield Static("", id="filter-problem", classes="problem")
+        with Horizontal(id="found"):
+            yield Grid(ranking.columns(), id="ranking")
+            with VerticalScroll(id="stages", can_focus=False):
+                yield Static("", id="stage-lines")
+        yield AnswerPane()
+        yield Static("", id="welcome")
+
+    def on_mount(self) -> None:
+        """Titles in the interface's language."""
+        self.query_one("#query", Input).border_title = content(tr("Ask"))
+        self.query_one("#found").border_title = content(tr("Ranking"))
+        self.query_one("#found").add_class("pane")
+        self.query_one(AnswerPane).show(None)
+
+    # -- the file --------------------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        """Is there anything to ask of?"""
+        self.jobs.read(self, self._read_fields, self._show_fields)
+
+    def _read_fields(self) -> tuple[int, str]:
+        name = self.desk.collection
+        documents = sum(c.documents for c in self.desk.collections() if c.name == name)
+        return documents, ", ".join(sorted(self.desk.filter_fields(name))) if documents else ""
+
+    def _show_fields(self, known: tuple[int, str]) -> None:
+        documents, fields = known
+        self.set_class(not documents, "-empty")
+        self.query_one("#welcome", Static).update(_welcome())
+        if fields:
+            self.query_one("#filter", Input).placeholder = tr("for example: {fields} …", fields=fields)
+        self._submit()
+
+    # -- searching -------------------------------------------------------------------------------------------------
+
+    @on(Input.Changed)
+    def typed(self, event: Input.Changed) -> None:
+        """Every keystroke in the question or the filter."""
+        if event.input.id in {"query", "filter"}:
+            self._submit()
+
+    @property
+    def _query(self) -> str:
+        return self.query_one("#query", Input).value.strip()
+
+    def _options(self) -> SearchOptions:
+        box = self.query_one("#filter", Input)
+        wanted = box.value.strip() if box.has_class("-open") else ""
+        return SearchOptions(lanes=LANES[self._lanes], filter=wanted)
+
+    def _submit(self) -> None:
+        if self._query and not self.has_class("-empty"):
+            self._search.submit(Request(self._query, self._options()))
+            return
+        self._search.drop()
+        self._before = None
+        self.query_one("#ranking", Grid).show([])
+        self.query_one("#stage-lines", Static).update("")
+        self.query_one("#query", Input).border_subtitle = content(self._lane_names())
+
+    def _call_search(self, request: Request) -> SearchResult:
+        return self.desk.search(request.query, request.options)
+
+    def _found(self, request: Request, result: SearchResult) -> None:
+        self._filter_problem("")
+        rows = ranking.rows(result.hits, result.fusion, self._before)
+        self._before = {h.hit.chunk_id: h.hit.rank for h in result.hits}
+        self.query_one("#ranking", Grid).show(rows)
+        self._draw_stages(stages.of_search(result))
+        times = [f"{stages.stage_name(x.lane)} {milliseconds(x.duration_ms)}" for x in result.lanes if not x.skipped]
+        fuse = f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"
+        told = [f"{milliseconds(result.duration_ms)} ms", *times, fuse, *result.notes]
+        self.query_one("#query", Input).border_subtitle = content(" · ".join(told))
+        self.query_one("#found").border_title = content(f"{tr('Ranking')} ── {self._lane_names()}")
+
+    def _search_failed(self, error: WorkbenchError) -> None:
+        if isinstance(error, FilterError):
+            self._filter_problem(f"{'·' * error.position}^ {error.message} {error.remedy}")
+        else:
+            self.bench.show_error(error)
+
+    def _filter_problem(self, words: str) -> None:
+        problem = self.query_one("#filter-problem", Static)
+        problem.update(content(words))
+        problem.set_class(bool(words), "-open")
+
+    def _draw_stages(self, lines: list[stages.StageLine]) -> None:
+        panel = self.query_one("#stages")
+        self.query_one("#stage-lines", Static).update(stages.draw(lines, max(30, panel.size.width - 2)))
+
+    def _lane_names(self) -> str:
+        return " + ".join(stages.stage_name(lane) for lane in LANES[self._lanes])
+
+    # -- answering -------------------------------------------------------------------------------------------------
+
+    @on(Input.Submitted, "#query")
+    def ask(self) -> None:
+        """Answers the question; one that is still being answered is stopped."""
+        query, options = self._query, self._options()
+        if not query or self.has_class("-empty"):
+            return
+        self._stop_answer()
+        self._past = -1
+        job = self.jobs.run(
+            self,
+            tr("answer"),
+            lambda cancel: self.desk.ask(query, search=options, cancel=cancel),
+            each=TraceGrew,
+            then=lambda last: self._answered(job, last),
+            failed=lambda error: self._ask_failed(job, error),
+        )
+        self._answering = job
+
+    @on(TraceGrew)
+    def grew(self, event: TraceGrew) -> None:
+        """One more stage, or a few more tokens."""
+        if self._answering and not self._answering.cancel.is_set():
+            self._show_trace(event.trace, streaming=not event.trace.complete)
+
+    def _answered(self, job: Job, trace: Trace | None) -> None:
+        if job is self._answering:
+            self._answering = None
+            if trace:
+                self._show_trace(trace)
+
+    def _ask_failed(self, job: Job, error: WorkbenchError) -> None:
+        if job is self._answering:
+            self._answering = None
+            self.query_one(AnswerPane).show(self._trace)
+        self._search_failed(error)
+
+    def _show_trace(self, trace: Trace, *, streaming: bool = False) -> None:
+        self._trace = trace
+        self.query_one(AnswerPane).show(trace, streaming=streaming)
+        self._draw_stages(stages.of_trace(trace))
+
+    def _stop_answer(self) -> bool:
+        job, self._answering = self._answering, None
+        if job:
+            job.stop()
+            self.query_one(AnswerPane).show(self._trace)
+        return job is not None
+
+    # -- opening ---------------------------------------------------------------------------------------------------
+
+    @on(Grid.Opened, "#ranking")
+    def open_hit(self, event: Grid.Opened) -> None:
+        """The source at the chunk."""
+        self.jobs.read(self, lambda: read_chunk(self.desk, event.key), lambda view: show_source(self, view))
+
+    @on(Grid.Opened, "#citations")
+    def open_citation(self, event: Grid.Opened) -> None:
+        """The source at the exact span that supports the claim."""
+        cited = self.query_one(AnswerPane).citations[int(event.key)]
+        if cited:
+            self.jobs.read(
+                self,
+                lambda: read_span(self.desk, cited.document_id, cited.start, cited.end),
+                lambda view: show_source(self, view),
+            )
+
+    # -- keys ------------------------------------------------------------------------------------------------------
+
+    def on_key(self, event: object) -> None:
+        """Down leaves the question for what was found."""
+        if getattr(event, "key", "") == "down" and self.focused is self.query_one("#query"):
+            self.query_one("#ranking", Grid).focus()
+
+    def action_filter(self) -> None:
+        """Opens the filter, or goes to it."""
+        box = self.query_one("#filter", Input)
+        box.add_class("-open")
+        box.focus()
+
+    def action_question(self) -> None:
+        """Goes to the question."""
+        self.query_one("#query", Input).focus()
+
+    def action_lanes(self) -> None:
+        """The next choice of lanes."""
+        self._lanes = (self._lanes + 1) % len(LANES)
+        self.query_one("#found").border_title = content(f"{tr('Ranking')} ── {self._lane_names()}")
+        self._submit()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The stages have their own place on a wide terminal."""
+        return action != "stages" or self.has_class("-narrow")
+
+    def action_stages(self) -> None:
+        """On a narrow terminal: stages in place of the ranking, and back."""
+        self.toggle_class("-stages")
+
+    def action_back(self) -> None:
+        """Stops the answer; else closes the filter; else goes to the question; else clears it."""
+        box, question = self.query_one("#filter", Input), self.query_one("#query", Input)
+        if self._stop_answer():
+            return
+        if self.focused is box:
+            box.remove_class("-open")
+            self._filter_problem("")
+            question.focus()
+            self._submit()
+        elif self.focused is not question:
+            question.focus()
+        else:
+            question.value = ""
+
+    def action_copy(self) -> None:
+        """Copies the answer."""
+        if self._trace and self._trace.answer:
+            self.app.copy_to_clipboard(self._trace.answer.text)
+            self.notify(tr("Answer copied."), timeout=2)
+        else:
+            self.notify(tr("There is no answer yet: enter answers."), severity="warning", timeout=3)
+
+    def action_trace(self) -> None:
+        """The trace as JSON."""
+        if self._trace is None:
+            self.notify(tr("There is no trace yet: enter answers and leaves one."), severity="warning", timeout=3)
+            return
+        words = json.dumps(encode(self._trace), ensure_ascii=False, indent=2)
+        self.app.push_screen(PassageDialog(tr("Trace {id}", id=self._trace.id), words))
+
+    def action_past(self, step: int) -> None:
+        """An earlier or later question with its answer and ranking."""
+        wanted = max(0, self._past + step)
+        self.jobs.read(self, lambda: read_past(self.desk, wanted), self._show_past)
+
+    def _show_past(self, past: PastTrace | None) -> None:
+        if past is None:
+            self.notify(tr("Nothing was asked yet."), timeout=3)
+            return
+        self._past = past.place
+        self._search.drop()
+        question = self.query_one("#query", Input)
+        with question.prevent(Input.Changed):
+            question.value = past.trace.query
+        question.border_subtitle = content(tr("question {number} of {all}", number=past.of - past.place, all=past.of))
+        if past.fusion:
+            self.query_one("#ranking", Grid).show(ranking.rows(past.hits, past.fusion, None))
+        self._show_trace(past.trace)
+
+
+def _welcome() -> object:
+    return content(
+        (tr("Nothing to ask of yet."), "strong"),
+        "\n\n",
+        tr("This file holds no documents. Bring some in, then ask: every answer cites the passage it came from."),
+        "\n\n",
+        ("  alt+i  ", "accent"),
+        tr("ingest a file or a folder (i when no text field has the focus)"),
+        "\n",
+        ("  ctrl+p ", "accent"),
+        tr("everything else: collections, models, themes, language"),
+        "\n\n",
+        (tr("Or, in a shell: workbench demo fills a file with a small collection to try."), "dim"),
+    )

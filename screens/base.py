@@ -1,0 +1,78 @@
+"""What the four screens have in common: the top line, the bar of keys, and reading anew when the file changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+
+from screens.widgets.keys import KeyBar
+from screens.widgets.top import TopLine
+from screens.work import Jobs
+
+if TYPE_CHECKING:
+    from screens.app import WorkbenchApp
+    from workbench.desk import Desk, DeskStatus
+
+
+class ModeScreen(Screen[None]):
+    """One of the four screens. Subclasses give ``body`` and ``reload``."""
+
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (110, "-wide")]
+    mode: ClassVar[str]
+    """The name of the mode it belongs to."""
+
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__()
+        self.desk = desk
+        self.jobs = jobs
+        self._seen = -1
+
+    @property
+    def bench(self) -> WorkbenchApp:
+        """The app, with what it offers to screens."""
+        return cast("WorkbenchApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """The top line, the screen's own, the keys."""
+        yield TopLine()
+        yield from self.body()
+        yield KeyBar()
+
+    def body(self) -> Iterable[Widget]:
+        """What is between the top line and the bar of keys."""
+        raise NotImplementedError
+
+    def reload(self) -> None:
+        """Reads anew, in a worker, what the screen lists."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        """Follows the app's status and the file's changes."""
+        self.watch(self.app, "status", self._on_status)
+        self.watch(self.app, "revision", self._on_revision, init=False)
+
+    def on_screen_resume(self) -> None:
+        """Reads what changed while another screen was in front."""
+        self._on_status(self.bench.status)
+        self._on_revision()
+
+    def _on_status(self, status: DeskStatus | None) -> None:
+        self.show_works()
+        if status is not None and self.is_current:
+            self.status_changed(status)
+
+    def show_works(self) -> None:
+        """Draws the top line."""
+        self.query_one(TopLine).show(self.bench.status, self.jobs.works)
+
+    def status_changed(self, status: DeskStatus) -> None:
+        """Something in memory changed; screens that show it override this."""
+
+    def _on_revision(self) -> None:
+        if self.is_current and self._seen != self.bench.revision:
+            self._seen = self.bench.revision
+            self.reload()

@@ -1,0 +1,66 @@
+"""The command palette: what can be done anywhere, by name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+import themes
+from workbench.i18n import tr
+
+if TYPE_CHECKING:
+    from screens.app import WorkbenchApp
+
+LANGUAGE_NAMES = {"en": "English", "es": "Español"}
+
+
+def theme_name(name: str) -> str:
+    """A theme's name and kind in the interface's language."""
+    names = {
+        "night": tr("Night (dark)"),
+        "ember": tr("Ember (dark)"),
+        "paper": tr("Paper (light)"),
+        "contrast": tr("Contrast (high)"),
+    }
+    return names.get(name, name)
+
+
+class WorkbenchCommands(Provider):
+    """Screens, ingest, collection, model, theme, language, help, quit."""
+
+    def _commands(self) -> list[tuple[str, str, Callable[[], object]]]:
+        app = cast("WorkbenchApp", self.app)
+        commands: list[tuple[str, str, Callable[[], object]]] = [
+            (tr("Ingest files…"), tr("Read files or a folder into a collection"), app.action_ingest),
+            (tr("Choose a collection…"), tr("Where searches and questions go"), app.action_choose_collection),
+            (tr("Load a model…"), tr("On the Models screen, enter loads"), lambda: app.action_mode("models")),
+            (tr("Go to Models"), tr("Files, memory, loading"), lambda: app.action_mode("models")),
+            (tr("Go to Corpus"), tr("Documents and chunks"), lambda: app.action_mode("corpus")),
+            (tr("Go to Ask"), tr("Search and answers"), lambda: app.action_mode("ask")),
+            (tr("Go to Evals"), tr("Datasets and cases"), lambda: app.action_mode("evals")),
+            (tr("Stop the running work"), tr("What was committed stays"), app.action_stop),
+            (tr("Keys"), tr("Every key that acts here"), app.action_help),
+            (tr("Quit"), tr("Asks only when work is running"), app.action_quit),
+        ]
+        for theme in themes.THEMES:
+            name = theme.name
+            label = tr("Theme: {name}", name=theme_name(name))
+            commands.append((label, tr("Remembered in the file"), lambda name=name: app.choose_theme(name)))
+        for code, name in LANGUAGE_NAMES.items():
+            label = tr("Language: {name}", name=name)
+            commands.append((label, tr("Redraws everything"), lambda code=code: app.choose_language(code)))
+        return commands
+
+    async def discover(self) -> Hits:
+        """All of them, before anything is typed."""
+        for name, help_text, call in self._commands():
+            yield DiscoveryHit(name, call, help=help_text)
+
+    async def search(self, query: str) -> AsyncIterator[Hit]:
+        """Those that match."""
+        matcher = self.matcher(query)
+        for name, help_text, call in self._commands():
+            if (score := matcher.match(name)) > 0:
+                yield Hit(score, matcher.highlight(name), call, help=help_text)

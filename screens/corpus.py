@@ -1,0 +1,267 @@
+"""Corpus: what exactly is in the index? Collections, their documents, their chunks, and each chunk's text and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+
+from screens.base import ModeScreen
+from screens.dialogs import ChoiceDialog, ConfirmDialog
+from screens.source import read_chunk, read_span, show_source
+from screens.style import Line, content, count, place
+from screens.widgets.facts import Fact, Facts
+from screens.widgets.grid import Column, Grid, ListPane, Row
+from screens.work import Jobs
+from workbench.i18n import tr
+from workbench.ports import DeleteCheck
+from workbench.records.corpus import Chunk, Collection, Document
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk
+
+
+class Columns(Vertical):
+    """The right side: chunks over the one under the cursor."""
+
+    def compose(self) -> ComposeResult:
+        """Table and detail."""
+        yield ListPane(_chunks_title, _chunk_columns(), id="chunks")
+        with VerticalScroll(id="chunk", classes="pane", can_focus=True):
+            yield Facts(id="chunk-text")
+
+
+class CorpusScreen(ModeScreen):
+    """Documents of the chosen collection on the left, their chunks on the right."""
+
+    CSS_PATH = "corpus.tcss"
+    AUTO_FOCUS = "#documents-grid"
+    mode = "corpus"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("i", "app.ingest", "Ingest", id="corpus.ingest", tooltip="Read files into a collection"),
+        Binding("o", "open", "Source", id="corpus.open", tooltip="The source at this place, the chunk lit"),
+        Binding("g", "app.choose_collection", "Collection", id="corpus.collection", tooltip="Choose another one"),
+        Binding("R,shift+r", "retire", "Retire", id="corpus.retire", tooltip="Retire the document, or restore it"),
+        Binding("D,shift+d", "delete", "Delete", id="corpus.delete", tooltip="Delete the document, and prove it"),
+        Binding("escape", "back", "To the documents", show=False, id="corpus.back"),
+    ]
+
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__(desk, jobs)
+        self._collection: Collection | None = None
+        self._documents: dict[str, Document] = {}
+        self._chunks: dict[str, Chunk] = {}
+
+    def body(self) -> Iterable[Widget]:
+        """Documents beside chunks; a hint where there are none."""
+        with Horizontal(id="corpus"):
+            yield ListPane(self._documents_title, _document_columns(), id="documents")
+            yield Columns(id="right")
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        """The collection's documents."""
+        self.jobs.read(self, self._read, self._show_documents)
+
+    def _read(self) -> tuple[Collection | None, tuple[Document, ...], list[Row]]:
+        name = self.desk.collection
+        collection = next((c for c in self.desk.collections() if c.name == name), None)
+        documents = self.desk.documents(name) if collection else ()
+        return collection, documents, [_document_row(d) for d in documents]
+
+    def _show_documents(self, found: tuple[Collection | None, tuple[Document, ...], list[Row]]) -> None:
+        self._collection, documents, rows = found
+        self._documents = {d.id: d for d in documents}
+        self.query_one("#documents", ListPane).show(rows)
+        if not documents:
+            self._show_chunks("", ((), []))
+
+    @on(Grid.Highlighted, "#documents-grid")
+    def document_chosen(self, event: Grid.Highlighted) -> None:
+        """Its chunks, read in a worker; those of a document left meanwhile are not shown."""
+        document_id = event.key
+        if document_id:
+            self.jobs.read(self, lambda: self._read_chunks(document_id), lambda c: self._show_chunks(document_id, c))
+
+    def _read_chunks(self, document_id: str) -> tuple[tuple[Chunk, ...], list[Row]]:
+        chunks = self.desk.chunks(document_id)
+        return chunks, [_chunk_row(c) for c in chunks]
+
+    def _show_chunks(self, document_id: str, found: tuple[tuple[Chunk, ...], list[Row]]) -> None:
+        if document_id != self.query_one("#documents-grid", Grid).key:
+            return
+        chunks, rows = found
+        self._chunks = {c.id: c for c in chunks}
+        self.query_one("#chunks", ListPane).show(rows)
+        self._draw_chunk(self.query_one("#chunks-grid", Grid).key)
+
+    @on(Grid.Highlighted, "#chunks-grid")
+    def chunk_chosen(self, event: Grid.Highlighted) -> None:
+        """Its text and facts."""
+        self._draw_chunk(event.key)
+
+    def _draw_chunk(self, chunk_id: str) -> None:
+        pane, chunk = self.query_one("#chunk"), self._chunks.get(chunk_id)
+        document = self._documents.get(self.query_one("#documents-grid", Grid).key)
+        pane.border_title = content(f"{chunk.source_id} #{chunk.ordinal + 1}" if chunk else tr("Chunk"))
+        if chunk and document:
+            self.query_one(Facts).show(chunk_facts(chunk, document), before=chunk_text(chunk))
+        else:
+            self.query_one(Facts).show([], before=_nothing(document))
+        pane.scroll_home(animate=False)
+
+    def _documents_title(self, shown: int, there: int) -> str:
+        name = self._collection.name if self._collection else tr("Documents")
+        documents = count(there) if shown == there else f"{count(shown)}/{count(there)}"
+        return f"{name} ── {documents}"
+
+    # -- keys ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _document(self) -> Document | None:
+        return self._documents.get(self.query_one("#documents-grid", Grid).key)
+
+    @on(Grid.Opened, "#documents-grid")
+    def to_chunks(self) -> None:
+        """Enter goes one level in."""
+        self.query_one("#chunks-grid", Grid).focus()
+
+    @on(Grid.Opened, "#chunks-grid")
+    def action_open(self) -> None:
+        """The source text, the chunk lit (its start when the document has no chunks)."""
+        chunk, document = self.query_one("#chunks-grid", Grid).key, self._document
+        if chunk:
+            self.jobs.read(self, lambda: read_chunk(self.desk, chunk), lambda view: show_source(self, view))
+        elif document:
+            key = document.id
+            self.jobs.read(self, lambda: read_span(self.desk, key, 0, 0), lambda view: show_source(self, view))
+
+    def action_back(self) -> None:
+        """One level out."""
+        self.query_one("#documents-grid", Grid).focus()
+
+    def action_retire(self) -> None:
+        """Retires the document, or restores a retired one."""
+        document = self._document
+        if document is None:
+            return
+        status, told = ("retired", tr("Retired: it is kept, and not found.")) if document.status == "current" else (
+            "current", tr("Restored: it is found again."))  # fmt: skip
+        key = document.id
+        self.jobs.read(
+            self,
+            lambda: self.desk.set_status([key], "retired" if status == "retired" else "current"),
+            lambda _: self._changed(told),
+        )
+
+    def _changed(self, told: str) -> None:
+        self.notify(told, timeout=4, markup=False)
+        self.bench.changed()
+
+    def action_delete(self) -> None:
+        """Asks, then deletes."""
+        document = self._document
+        if document is None:
+            return
+        question = tr(
+            "{name} with its {count} chunks goes for good: text, full-text rows and vectors. Traces keep their quotes.",
+            name=document.source_id,
+            count=count(document.chunks),
+        )
+        dialog = ConfirmDialog(tr("Delete the document?"), question, tr("Delete"), tr("Keep"))
+        key = document.id
+        self.app.push_screen(dialog, lambda yes: self._delete(key) if yes else None)
+
+    def _delete(self, document_id: str) -> None:
+        self.jobs.read(self, lambda: self.desk.delete_documents([document_id]), self._deleted)
+
+    def _deleted(self, checks: tuple[DeleteCheck, ...]) -> None:
+        title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")
+        rows = [Row(f"{c.source_id}.{where}", (f"{_mark(n)} {where}", tr("{count} rows left", count=n)))
+                for c in checks for where, n in c.remaining.items()]  # fmt: skip
+        self.bench.changed()
+        self.app.push_screen(ChoiceDialog(title, rows))
+
+
+def _mark(left: int) -> str:
+    return "✗" if left else "✓"
+
+
+def _document_columns() -> list[Column]:
+    return [Column("", 1), Column(tr("document"), 0), Column(tr("lang"), 4, keep=34), Column(tr("chunks"), 6, "right")]
+
+
+def _document_row(document: Document) -> Row:
+    mark: Line = ("✓", "good") if document.status == "current" else ("◦", "dim")
+    if document.warnings:
+        mark = ("~", "warn")
+    name: Line = document.source_id if document.status == "current" else (document.source_id, "dim")
+    return Row(document.id, (mark, name, (document.language, "dim"), count(document.chunks)))
+
+
+def _chunks_title(shown: int, there: int) -> str:
+    return f"{tr('Chunks')} ── {count(there) if shown == there else f'{count(shown)}/{count(there)}'}"
+
+
+def _chunk_columns() -> list[Column]:
+    return [
+        Column("#", 4, "right"),
+        Column("§", 18, keep=60),
+        Column("p", 4, "right"),
+        Column("tok", 5, "right"),
+        Column("", 2),
+        Column(tr("text"), 0),
+    ]
+
+
+def _chunk_row(chunk: Chunk) -> Row:
+    flag: Line = ("✂", "bad") if chunk.truncated else ""
+    page = chunk.page_label or (str(chunk.page) if chunk.page is not None else "")
+    start = " ".join(chunk.text[:120].split())
+    return Row(
+        chunk.id, (str(chunk.ordinal + 1), place(chunk.heading), page, count(chunk.tokens), flag, (start, "dim"))
+    )
+
+
+def chunk_text(chunk: Chunk) -> Content:
+    """Where the chunk stands, then its text as it is; repeated text (a table's header) is dim."""
+    where = " › ".join(chunk.heading)
+    header: Line = (chunk.header + "\n", "dim") if chunk.header else ""
+    return content((where + "\n" if where else "", "accent"), header, chunk.text)
+
+
+def chunk_facts(chunk: Chunk, document: Document) -> list[Fact]:
+    """What is known of a chunk besides its text."""
+    cut: Line = ("   ✂ " + tr("the embedder does not see its end"), "bad") if chunk.truncated else ""
+    page = place((), chunk.page_label, chunk.page)
+    meta = {**document.metadata, **chunk.metadata}
+    return [
+        (tr("span"), f"{count(chunk.start)}–{count(chunk.end)}" + (f"   {page}" if page else "")),
+        (tr("tokens"), (f"{chunk.tokens}   tiktoken {chunk.tiktoken_tokens or '–'}", cut)),
+        (tr("kind"), f"{chunk.kind}   {chunk.language or '–'}   sha {chunk.hash[:8]}   id {chunk.id[:12]}"),
+        (tr("status"), tr("current") if document.status == "current" else tr("retired")),
+        (tr("metadata"), "   ".join(f"{key}={_value(value)}" for key, value in meta.items())),
+        *((tr("warning"), ("~ " + warning, "warn")) for warning in document.warnings),
+    ]
+
+
+def _value(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _nothing(document: Document | None) -> Content:
+    if document is not None:
+        return content((tr("This document has no chunks in the current index."), "dim"))
+    return content(
+        (tr("No documents yet."), "strong"),
+        "\n\n",
+        ("i", "accent"),
+        " " + tr("ingests a file or a folder: text, Markdown, HTML, PDF, Word, tables, JSON, source code."),
+    )

@@ -1,0 +1,198 @@
+"""Dialogs: an error, a question, a choice, a path, a long text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text, TextType
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Button, DirectoryTree, Input, Static
+
+from screens.style import content, text
+from screens.widgets.grid import Column, Grid, Row
+from screens.widgets.passage import Passage
+from workbench.errors import EngineError, WorkbenchError
+from workbench.i18n import tr
+
+CLOSE = Binding("escape", "dismiss", "Close", id="dialog.close")
+
+
+class ErrorDialog(ModalScreen[None]):
+    """Title, message, remedy, and for an engine its last log lines."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [CLOSE, Binding("enter", "dismiss", "Close", id="error.close")]
+
+    def __init__(self, error: WorkbenchError) -> None:
+        super().__init__()
+        self._error = error
+
+    def compose(self) -> ComposeResult:
+        """The error's own words."""
+        error = self._error
+        with VerticalScroll(classes="dialog error", can_focus=True) as box:
+            box.border_title = content("✗ ", error.title)
+            box.border_subtitle = tr("esc closes")
+            yield Static(content(error.message))
+            if error.remedy:
+                yield Static(content(("→ ", "accent"), error.remedy), classes="remedy")
+            if isinstance(error, EngineError) and error.log:
+                yield Static(content((tr("The engine's last words:"), "dim")), classes="remedy")
+                yield Static(content(("\n".join(error.log[-12:]), "dim")))
+
+
+class ConfirmDialog(ModalScreen[bool]):
+    """A question with two answers; the harmless one has the focus."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "answer(False)", "No", id="confirm.no"),
+        Binding("y,s", "answer(True)", "Yes", id="confirm.yes"),
+        Binding("left,right", "app.focus_next", "Other answer", show=False, id="confirm.other"),
+    ]
+
+    def __init__(self, title: str, question: str, yes: str, no: str) -> None:
+        super().__init__()
+        self._heading, self._question, self._yes, self._no = title, question, yes, no
+
+    def compose(self) -> ComposeResult:
+        """The question over its answers."""
+        with Vertical(classes="dialog small") as box:
+            box.border_title = content(self._heading)
+            yield Static(content(self._question))
+            with Horizontal(classes="buttons"):
+                yield Button(content(self._no), id="no")
+                yield Button(content(self._yes), id="yes")
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """The answer."""
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, yes: bool) -> None:
+        """The answer by key."""
+        self.dismiss(yes)
+
+
+class ChoiceDialog(ModalScreen[str]):
+    """One of several; dismisses with its key, "" when left."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="choice.close")]
+
+    def __init__(self, title: str, choices: Sequence[Row], chosen: str = "") -> None:
+        super().__init__()
+        self._heading, self._choices, self._chosen = title, choices, chosen
+
+    def compose(self) -> ComposeResult:
+        """A table of name and description."""
+        with Vertical(classes="dialog choice") as box:
+            box.border_title = content(self._heading)
+            box.border_subtitle = tr("enter chooses · esc closes")
+            yield Grid([Column("", 28), Column("")])
+
+    def on_mount(self) -> None:
+        """Fills the table."""
+        grid = self.query_one(Grid)
+        grid.show(self._choices)
+        grid.go_to(self._chosen)
+
+    def on_grid_opened(self, event: Grid.Opened) -> None:
+        """The choice."""
+        self.dismiss(event.key)
+
+    def action_leave(self) -> None:
+        """No choice."""
+        self.dismiss("")
+
+
+class PassageDialog(ModalScreen[None]):
+    """A long text, a span of it lit; ``c`` copies the span, or all of it when none is lit."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", id="passage.close"),
+        Binding("c", "copy", "Copy", id="passage.copy"),
+    ]
+
+    def __init__(self, title: str, words: str, start: int = 0, end: int = 0, subtitle: str = "") -> None:
+        super().__init__()
+        self._heading, self._words, self._start, self._end, self._subtitle = title, words, start, end, subtitle
+
+    def compose(self) -> ComposeResult:
+        """The text fills the dialog."""
+        with Vertical(classes="dialog full") as box:
+            box.border_title = content(self._heading)
+            hint = tr("c copies · esc closes")
+            box.border_subtitle = content(f"{self._subtitle} · {hint}" if self._subtitle else hint)
+            yield Passage(self._words, self._start, self._end)
+
+    def action_copy(self) -> None:
+        """To the terminal's clipboard."""
+        self.app.copy_to_clipboard(self._words[self._start : self._end] or self._words)
+        self.notify(tr("Copied."), timeout=2)
+
+
+class FolderTree(DirectoryTree):
+    """Files and folders; names are shown as they are, without icons."""
+
+    ICON_NODE = "▸ "
+    ICON_NODE_EXPANDED = "▾ "
+    ICON_FILE = "  "
+
+    def process_label(self, label: TextType) -> Text:
+        """A file's name is never markup."""
+        return text(label, {}) if isinstance(label, str) else label
+
+
+class PathDialog(ModalScreen[str]):
+    """Asks for a path that exists; dismisses with it, "" when left."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="path.close")]
+
+    def __init__(self, title: str, hint: str, *, folder: bool = False) -> None:
+        super().__init__()
+        self._heading, self._hint, self._folder = title, hint, folder
+
+    def compose(self) -> ComposeResult:
+        """The tree over the path."""
+        with Vertical(classes="dialog path") as box:
+            box.border_title = content(self._heading)
+            box.border_subtitle = tr("enter takes the path · esc closes")
+            yield Static(content((self._hint, "dim")))
+            yield FolderTree(Path.cwd())
+            yield Input(placeholder=tr("Path"), classes="pane", id="path")
+            yield Static("", classes="problem")
+
+    def on_mount(self) -> None:
+        """Typing or pasting a path is the quick way."""
+        self.query_one("#path", Input).focus()
+
+    @on(DirectoryTree.FileSelected)
+    @on(DirectoryTree.DirectorySelected)
+    def picked(self, event: DirectoryTree.FileSelected | DirectoryTree.DirectorySelected) -> None:
+        """What is picked in the tree goes to the path line."""
+        self.query_one("#path", Input).value = str(event.path)
+        if isinstance(event, DirectoryTree.FileSelected):
+            self.query_one("#path", Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Takes the path when there is something of the right kind."""
+        path = Path(event.value.strip()).expanduser()
+        right = path.is_dir() if self._folder else path.is_file()
+        if event.value.strip() and right:
+            self.dismiss(str(path))
+            return
+        problem = self.query_one(".problem", Static)
+        problem.update(content(tr("There is no such folder.") if self._folder else tr("There is no such file.")))
+        problem.add_class("-open")
+
+    def action_leave(self) -> None:
+        """No path."""
+        self.dismiss("")

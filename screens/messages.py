@@ -1,0 +1,52 @@
+"""Messages that carry records from worker threads to screens.
+
+Each is posted by ``screens.work`` for what a long work yields. Those whose record holds all that went before
+coalesce: a newer one that is waiting takes the place of an older one, so that a flood paints once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from workbench.desk import DeskStatus
+    from workbench.records.answers import Trace
+    from workbench.records.models import LoadProgress
+
+
+class Snapshot(Message):
+    """A message whose newest instance says all that the older ones said."""
+
+    def can_replace(self, message: Message) -> bool:
+        """A waiting message of the same class makes this one needless."""
+        return type(message) is type(self)
+
+
+class StatusRead(Snapshot):
+    """Fires several times a second while the app runs; carries what the top line and the gauges show."""
+
+    def __init__(self, status: DeskStatus) -> None:
+        super().__init__()
+        self.status = status
+
+
+class TraceGrew(Snapshot):
+    """Fires for every stage and every few tokens of a running answer; carries the whole trace so far."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__()
+        self.trace = trace
+
+
+class LoadMoved(Snapshot):
+    """Fires while a model loads; the last one carries the loaded model."""
+
+    def __init__(self, progress: LoadProgress) -> None:
+        super().__init__()
+        self.progress = progress
+
+
+class WorkMoved(Snapshot):
+    """Fires when a running work begins, ends or has something new to tell; the top line asks the jobs what."""

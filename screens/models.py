@@ -1,0 +1,270 @@
+"""Models: which file is there, what its header says, and what loading it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from screens.base import ModeScreen
+from screens.dialogs import PathDialog
+from screens.messages import LoadMoved
+from screens.style import Line, bar, content, count, gauge, parameters, size
+from screens.widgets.facts import Fact, Facts
+from screens.widgets.grid import Column, Grid, ListPane, Row
+from screens.work import Job, Jobs
+from workbench.i18n import tr
+from workbench.records.models import LoadedModel, LoadProgress, ModelFile
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk, DeskStatus
+
+
+class ModelsScreen(ModeScreen):
+    """The library beside the card of the file under the cursor, gauges below."""
+
+    CSS_PATH = "models.tcss"
+    AUTO_FOCUS = "#library-grid"
+    mode = "models"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("l", "load", "Load", id="models.load", tooltip="In a child process, replacing the loaded one"),
+        Binding("u", "unload", "Unload", id="models.unload", tooltip="Ends the child and tells what came back"),
+        Binding("a", "folder", "Add folder", id="models.folder", tooltip="Look for GGUF files there too"),
+        Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew"),
+        Binding("escape", "stop", "Stop loading", show=False, id="models.stop"),
+    ]
+
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__(desk, jobs)
+        self._files: dict[str, ModelFile] = {}
+        self._loaded = ""
+        self._loading: Job | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Library and card, then gauges."""
+        with Horizontal(id="models"):
+            yield ListPane(_title, _columns(), id="library")
+            with VerticalScroll(id="card", classes="pane", can_focus=False):
+                yield Facts(id="card-text")
+        yield Static("", id="gauges", classes="pane")
+
+    def on_mount(self) -> None:
+        """Titles in the interface's language."""
+        self.query_one("#gauges").border_title = content(tr("Memory"))
+        self.query_one("#gauges", Static).update(content((tr("reading…"), "dim")))
+
+    # -- the list --------------------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        """The files known so far."""
+        self._read(rescan=False)
+
+    def _read(self, rescan: bool) -> None:
+        self.jobs.read(self, lambda: self.desk.models(rescan=rescan), self._show)
+
+    def _show(self, files: tuple[ModelFile, ...]) -> None:
+        self._files = {f.path: f for f in files}
+        self.query_one(ListPane).show([_row(f, self._loaded) for f in files])
+        if not files:
+            self.query_one(Facts).show([], before=_nothing())
+
+    @on(Grid.Highlighted)
+    def highlighted(self, event: Grid.Highlighted) -> None:
+        """The card follows the cursor."""
+        file = self._files.get(event.key)
+        pane = self.query_one("#card")
+        pane.border_title = content(file.name if file else "")
+        if file:
+            self.query_one(Facts).show(card(file))
+            pane.scroll_home(animate=False)
+
+    # -- memory ----------------------------------------------------------------------------------------------------
+
+    def status_changed(self, status: DeskStatus) -> None:
+        """Gauges, and the mark of the loaded file."""
+        if self._loading is None:
+            self.query_one("#gauges", Static).update(gauges_text(status))
+        loaded = status.model.file.path if status.model else ""
+        if loaded != self._loaded:
+            self._loaded = loaded
+            self.query_one(ListPane).show([_row(f, loaded) for f in self._files.values()])
+        self.refresh_bindings()
+
+    # -- loading ---------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that can't act now is shown dim."""
+        if action == "unload" and not self._loaded:
+            return None
+        if action == "stop":
+            return self._loading is not None
+        return True
+
+    @on(Grid.Opened)
+    def action_load(self) -> None:
+        """Loads the file under the cursor."""
+        file = self._files.get(self.query_one("#library-grid", Grid).key)
+        if file is None or self._loading:
+            return
+        self._loading = self.jobs.run(
+            self,
+            tr("load {name}", name=file.name),
+            lambda cancel: self.desk.load_model(file.path, cancel=cancel),
+            each=LoadMoved,
+            then=self._finished,
+            failed=self._failed,
+            describe=_describe,
+        )
+        self._progress(LoadProgress(0.0))
+
+    @on(LoadMoved)
+    def moved(self, event: LoadMoved) -> None:
+        """The bar grows."""
+        if self._loading:
+            self._progress(event.progress)
+
+    def _progress(self, progress: LoadProgress) -> None:
+        share = f"{progress.fraction * 100:3.0f} %"
+        line = (tr("loading") + " ", (bar(progress.fraction, 32), "accent"), f" {share}  ", (progress.message, "dim"))
+        self.query_one("#gauges", Static).update(content(line, "\n", (tr("esc stops it"), "dim")))
+
+    def _finished(self, last: LoadProgress | None) -> None:
+        self._loading = None
+        self.refresh_bindings()
+        if last and last.model:
+            self.notify(tr("{name} is ready.", name=last.model.file.name), timeout=3, markup=False)
+
+    def _failed(self, error: Exception) -> None:
+        self._finished(None)
+        self.bench.show_error(error)
+
+    def action_stop(self) -> None:
+        """Stops loading."""
+        if self._loading:
+            self._loading.stop()
+
+    def action_unload(self) -> None:
+        """Ends the child process."""
+        self.jobs.read(self, self.desk.unload_model, self._unloaded)
+
+    def _unloaded(self, freed: int) -> None:
+        self.notify(tr("Unloaded: {size} came back.", size=size(freed)), timeout=4)
+
+    def action_rescan(self) -> None:
+        """Reads the folders anew."""
+        self._read(rescan=True)
+
+    def action_folder(self) -> None:
+        """Asks for a folder to look in."""
+        hint = tr("GGUF files in this folder are listed from now on.")
+        self.app.push_screen(PathDialog(tr("Add a folder of models"), hint, folder=True), self._add_folder)
+
+    def _add_folder(self, path: str | None) -> None:
+        if path:
+            self.jobs.read(self, lambda: self.desk.add_model_folder(path), lambda _: self._read(rescan=True))
+
+
+def _describe(job: Job, progress: LoadProgress) -> None:
+    job.fraction = progress.fraction
+    job.detail = f"{progress.fraction * 100:.0f} %"
+
+
+def _title(shown: int, there: int) -> str:
+    files = tr("{count} files", count=there) if shown == there else tr("{shown} of {all} files", shown=shown, all=there)
+    return f"{tr('Library')} ── {files}"
+
+
+def _columns() -> list[Column]:
+    return [
+        Column("", 1),
+        Column(tr("name"), 0),
+        Column(tr("quant"), 7),
+        Column(tr("size"), 8, "right"),
+        Column(tr("params"), 8, "right"),
+        Column(tr("ctx"), 7, "right"),
+        Column("", 2),
+    ]
+
+
+def _row(file: ModelFile, loaded: str) -> Row:
+    mark: Line = ("●", "good") if file.path == loaded else ("✗", "bad") if file.problem else ("◦", "dim")
+    context = count(file.context) if file.context else "–"
+    name = file.name.removesuffix(".gguf")
+    cells: tuple[Line, ...] = (
+        mark,
+        name,
+        file.quantization or "–",
+        size(file.size),
+        parameters(file.parameters),
+        context,
+    )
+    return Row(file.path, (*cells, ("!", "bad") if file.problem else ""))
+
+
+def card(file: ModelFile) -> list[Fact]:
+    """What the header says."""
+    if file.problem:
+        return [("✗", (file.problem, "bad")), (tr("file"), file.path)]
+    template: Line = ("✓ " + tr("chat template"), "good") if file.chat_template else ("~ " + tr("no template"), "warn")
+    heads = tr("{heads} heads, {kv} for keys and values", heads=file.heads, kv=file.kv_heads)
+    return [
+        (tr("architecture"), f"{file.architecture} · {parameters(file.parameters)}"),
+        (tr("prompts"), template),
+        (tr("context"), tr("{count} tokens", count=count(file.context))),
+        (tr("quantization"), f"{file.quantization} · {file.bits_per_weight:.2f} {tr('bits per weight')}"),
+        (tr("tensors"), ", ".join(f"{n} {kind}" for kind, n in file.tensor_types)),
+        (tr("layers"), f"{file.layers} × {file.embedding}"),
+        (tr("attention"), f"{heads} × {file.head_dimension}"),
+        (tr("tokenizer"), file.tokenizer),
+        (tr("licence"), file.licence),
+        (tr("origin"), file.origin),
+        (tr("file"), f"{size(file.size)} · {Path(file.path).parent}"),
+    ]
+
+
+def _nothing() -> Content:
+    return content(
+        (tr("No GGUF files yet."), "strong"),
+        "\n\n",
+        ("a", "accent"),
+        " " + tr("adds a folder that holds some; or, in a shell, workbench starter fetches a small one."),
+        "\n\n",
+        (tr("Answers work without a model: they quote the best sentences."), "dim"),
+    )
+
+
+def gauges_text(status: DeskStatus) -> Content:
+    """One or two lines: the loaded model's memory and the machine's."""
+    g = status.gauges
+    ram = g.ram_used / g.ram_total if g.ram_total else 0.0
+    vram: Line = (
+        ("VRAM ", "dim"),
+        f"{size(g.vram_used)} / {size(g.vram_total or 0)}" if g.vram_used is not None else "–",
+    )
+    machine: list[Line] = [
+        (("RAM ", "dim"), (gauge(ram), "accent"), f" {size(g.ram_used)} / {size(g.ram_total)}", ("   CPU ", "dim")),
+        (f"{g.cpu_percent:3.0f} %   ", *vram),
+    ]
+    if g.vram_used is None and g.vram_note:
+        machine.append((f" ({g.vram_note})", "dim"))
+    engine: list[Line] = [("\n✗ " + status.engine, "bad")] if status.engine else []
+    if status.model is None:
+        return content(*machine, *(engine or [("\n◦ " + tr("no model loaded: enter loads one"), "dim")]))
+    rss = (("RSS ", "dim"), size(g.rss), f" ↑{size(g.rss_peak)}   ")
+    return content(*machine, "\n", ("● ", "good"), *rss, *_split(status.model))
+
+
+def _split(model: LoadedModel) -> list[Line]:
+    m = model.memory
+    used = [(tr("weights"), m.weights), ("KV", m.kv_cache), (tr("compute"), m.compute)]
+    parts: list[Line] = []
+    for name, octets in used:
+        parts.append(((name + " ", "dim"), f"{size(octets)}   "))
+    return [*parts, (tr("ctx") + " ", "dim"), count(model.context), (f"   {tr('loaded in')} ", "dim"), f"{model.load_ms:.0f} ms"]  # fmt: skip

@@ -1,0 +1,300 @@
+"""A table of any length: it draws only the rows in view, so 100,000 of them show as fast as ten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input
+
+from screens.style import TONES, Line, Tone, content, plain, text
+from workbench.i18n import tr
+
+_CONSOLE = Console(width=4096)  # Rich needs one to split text into segments; nothing is printed on it
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: ``width`` cells; 0 shares what is left. ``keep`` is the width of the table below which it hides."""
+
+    title: str
+    width: int = 0
+    align: Literal["left", "right"] = "left"
+    keep: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: a key that stays its own, and one line per column."""
+
+    key: str
+    cells: tuple[Line, ...]
+
+    def matches(self, wanted: str) -> bool:
+        """Whether any cell holds ``wanted`` (folded case)."""
+        return any(wanted in plain(cell).casefold() for cell in self.cells)
+
+
+class Grid(ScrollView, can_focus=True):
+    """Rows under fixed headings, one of them under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Row up", show=False, id="grid.up"),
+        Binding("down,j", "move(1)", "Row down", show=False, id="grid.down"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="grid.pageup"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="grid.pagedown"),
+        Binding("home", "move(-1000000000)", "First row", show=False, id="grid.home"),
+        Binding("end", "move(1000000000)", "Last row", show=False, id="grid.end"),
+        Binding("enter", "open", "Open", show=False, id="grid.open"),
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "grid--header",
+        "grid--cursor",
+        *(f"grid--{tone}" for tone in TONES if tone),
+    }
+    DEFAULT_CSS = """
+    Grid {
+        height: 1fr; background: $background; overflow-x: hidden;
+        & > .grid--header { color: $quiet; }
+        & > .grid--cursor { background: $block-cursor-blurred-background; }
+        &:focus > .grid--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
+        &:nocolor:focus > .grid--cursor { text-style: reverse; }
+        & > .grid--dim { color: $quiet; }
+        & > .grid--accent { color: $accent; }
+        & > .grid--strong { text-style: bold; }
+        & > .grid--good { color: $success; }
+        & > .grid--warn { color: $warning; }
+        & > .grid--bad { color: $error; }
+        & > .grid--lit { background: $lit; color: $on-lit; }
+    }
+    """
+
+    cursor: reactive[int] = reactive(0)
+
+    class Highlighted(Message):
+        """Fires when another row comes under the cursor, or the first one is there; ``key`` is "" for an empty table."""
+
+        def __init__(self, grid: Grid, key: str) -> None:
+            super().__init__()
+            self.grid = grid
+            self.key = key
+
+        @property
+        def control(self) -> Grid:
+            """The table."""
+            return self.grid
+
+    class Opened(Message):
+        """Fires on enter or a second click on the row with ``key``."""
+
+        def __init__(self, grid: Grid, key: str) -> None:
+            super().__init__()
+            self.grid = grid
+            self.key = key
+
+        @property
+        def control(self) -> Grid:
+            """The table."""
+            return self.grid
+
+    def __init__(self, columns: Sequence[Column], *, id: str | None = None) -> None:  # noqa: A002 -- Textual's name
+        super().__init__(id=id)
+        self._columns = tuple(columns)
+        self._all: Sequence[Row] = ()
+        self._rows: Sequence[Row] = ()
+        self._wanted = ""
+
+    # -- what it shows ---------------------------------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        """The key of the row under the cursor, "" for an empty table."""
+        return self._rows[self.cursor].key if self._rows else ""
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The rows that pass the search."""
+        return self._rows
+
+    @property
+    def total(self) -> int:
+        """How many rows there are, searched or not."""
+        return len(self._all)
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Replaces the rows; the cursor stays on the row with the same key where there still is one."""
+        self._all = rows
+        self._refill(self.key)
+
+    def search(self, wanted: str) -> None:
+        """Shows only rows that hold ``wanted``; all of them when it is blank."""
+        self._wanted = wanted.strip().casefold()
+        self._refill(self.key)
+
+    def go_to(self, key: str) -> None:
+        """Puts the cursor on the row with ``key`` when it is shown."""
+        self.cursor = next((i for i, row in enumerate(self._rows) if row.key == key), self.cursor)
+
+    def _refill(self, key: str) -> None:
+        wanted = self._wanted
+        self._rows = [r for r in self._all if r.matches(wanted)] if wanted else self._all
+        place = next((i for i, row in enumerate(self._rows) if row.key == key), 0) if key else 0
+        self.virtual_size = Size(0, len(self._rows) + 1)
+        self.set_reactive(Grid.cursor, place)
+        self._reveal()
+        self.refresh()
+        self.post_message(self.Highlighted(self, self.key))
+
+    # -- moving ----------------------------------------------------------------------------------------------------
+
+    def validate_cursor(self, cursor: int) -> int:
+        """Keeps the cursor on a row."""
+        return max(0, min(cursor, len(self._rows) - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Draws the two rows that changed and tells."""
+        if old != new:
+            self._reveal()
+            self.refresh()
+            self.post_message(self.Highlighted(self, self.key))
+
+    def _reveal(self) -> None:
+        self.scroll_to_region(Region(0, self.cursor, 1, 2), animate=False, force=True)
+
+    def action_move(self, rows: int) -> None:
+        """Moves the cursor."""
+        self.cursor += rows
+
+    def action_page(self, pages: int) -> None:
+        """Moves the cursor by what is in view."""
+        self.cursor += pages * max(1, self.size.height - 2)
+
+    def action_open(self) -> None:
+        """Tells that the row was opened."""
+        if self._rows:
+            self.post_message(self.Opened(self, self.key))
+
+    def on_click(self, event: events.Click) -> None:
+        """The first click moves the cursor, the next one on the same row opens it."""
+        row = event.y - 1 + self.scroll_offset.y
+        if event.y < 1 or row >= len(self._rows):
+            return
+        if row == self.cursor:
+            self.action_open()
+        self.cursor = row
+
+    # -- drawing ---------------------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """The headings on the first line, then the rows in view."""
+        width = self.size.width
+        styles = {tone: self.get_component_rich_style(f"grid--{tone}", partial=True) for tone in TONES if tone}
+        widths = self._widths(width)
+        if y == 0:
+            head = [c.title for c in self._columns]
+            return self._strip(head, widths, styles, width, self.get_component_rich_style("grid--header"))
+        index = y - 1 + self.scroll_offset.y
+        if index >= len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        if index != self.cursor or not (self.has_focus or len(self._rows) > 1):
+            return self._strip(self._rows[index].cells, widths, styles, width, self.rich_style)
+        cursor = self.get_component_rich_style("grid--cursor")
+        on_cursor = {} if self.has_focus else styles  # one ink on the accent: tones would not be readable on it
+        return self._strip(self._rows[index].cells, widths, on_cursor, width, cursor)
+
+    def _widths(self, width: int) -> list[int]:
+        """Cells per column, -1 for a hidden one; the flexible ones share what the others leave."""
+        shown = [c for c in self._columns if width >= c.keep]
+        flexible = [c for c in shown if not c.width]
+        left = width - sum(c.width for c in shown) - 2 * max(0, len(shown) - 1)
+        share = max(0, left // len(flexible)) if flexible else 0
+        return [-1 if c not in shown else c.width or share for c in self._columns]
+
+    def _strip(
+        self, cells: Sequence[Line], widths: list[int], styles: dict[Tone, Style], width: int, base: Style
+    ) -> Strip:
+        line = Text(no_wrap=True, end="")
+        for column, cell, room in zip(self._columns, cells, widths, strict=True):
+            if room < 0:
+                continue
+            if line:
+                line.append("  ")
+            line.append_text(_fit(text(cell, styles), room, column.align))
+        segments = line.render(_CONSOLE)
+        return Strip(segments).apply_style(base).adjust_cell_length(width, base)
+
+
+def _fit(cell: Text, width: int, align: Literal["left", "right"]) -> Text:
+    cell.truncate(width, overflow="ellipsis")
+    missing = width - cell.cell_len
+    if missing > 0:
+        cell.pad_left(missing) if align == "right" else cell.pad_right(missing)
+    return cell
+
+
+class ListPane(Vertical):
+    """A bordered table with a search line that ``/`` opens and ``escape`` closes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search list", key_display="/", id="list.search", tooltip="Show only rows with…"),
+        Binding("escape", "leave", "All rows", show=False, id="list.leave"),
+    ]
+
+    def __init__(self, title: Callable[[int, int], str], columns: Sequence[Column], *, id: str) -> None:  # noqa: A002 -- Textual's name
+        """``title`` makes the border's title from the rows shown and the rows there are."""
+        super().__init__(id=id, classes="pane")
+        self._title = title
+        self.grid = Grid(columns, id=f"{id}-grid")
+        self._line = Input(classes="line", placeholder=tr("Rows that hold…"))
+
+    def compose(self) -> ComposeResult:
+        """The search line above the table."""
+        yield self._line
+        yield self.grid
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Replaces the rows."""
+        self.grid.show(rows)
+        self._retitle()
+
+    def _retitle(self) -> None:
+        self.border_title = content(self._title(len(self.grid.rows), self.grid.total))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leaving the search is possible while there is one."""
+        return action != "leave" or self._line.has_class("-open")
+
+    def action_search(self) -> None:
+        """Opens the search line."""
+        self._line.add_class("-open")
+        self._line.focus()
+
+    def action_leave(self) -> None:
+        """Closes the search line and shows every row."""
+        self._line.value = ""
+        self._line.remove_class("-open")
+        self.grid.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Searches as it is typed."""
+        event.stop()
+        self.grid.search(event.value)
+        self._retitle()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Back to the rows, still searched."""
+        event.stop()
+        self.grid.focus()

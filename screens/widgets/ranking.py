@@ -1,0 +1,75 @@
+"""The fused ranking as rows, with how each chunk moved since the ranking before and why it stands where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from screens.style import Line, place
+from screens.widgets.grid import Column, Row
+from workbench.i18n import tr
+from workbench.records.retrieval import FusedHit, FusionResult, HitView
+
+
+def columns() -> list[Column]:
+    """Headings in the interface's language."""
+    return [
+        Column("#", 2, "right"),
+        Column("", 3),
+        Column(tr("lex"), 3, "right"),
+        Column(tr("dense"), 5, "right"),
+        Column(tr("source"), 0),
+        Column("§", 0, keep=64),
+        Column(tr("why"), 13),
+        Column(tr("text"), 0, keep=96),
+    ]
+
+
+NEW: Final = "new"
+
+
+def moves(hits: Sequence[HitView], before: Mapping[str, int]) -> dict[str, int | str]:
+    """Chunk id → places gained (negative: lost) since ``before`` (chunk id → rank), or ``NEW``."""
+    return {h.hit.chunk_id: before[h.hit.chunk_id] - h.hit.rank if h.hit.chunk_id in before else NEW for h in hits}
+
+
+def why(hit: FusedHit, fusion: FusionResult) -> str:
+    """The sum that the score is: "1/61 + 1/63" for RRF, the contributions themselves for weights."""
+    if fusion.method == "rrf":
+        ranks = [r for r in (hit.lexical_rank, hit.dense_rank) if r is not None]
+        return " + ".join(f"1/{fusion.k0 + r}" for r in ranks)
+    return " + ".join(f"{value:.3f}" for _, value in hit.contributions)
+
+
+def rows(hits: Sequence[HitView], fusion: FusionResult, before: Mapping[str, int] | None) -> list[Row]:
+    """One row per hit; no move is shown when there is no ranking before."""
+    moved = moves(hits, before) if before else {}
+    return [
+        Row(
+            view.hit.chunk_id,
+            (
+                str(view.hit.rank),
+                _arrow(moved.get(view.hit.chunk_id, 0)),
+                _rank(view.hit.lexical_rank),
+                _rank(view.hit.dense_rank),
+                view.source_id,
+                place(view.heading, view.page_label, view.page),
+                (why(view.hit, fusion), "dim"),
+                (" ".join(view.text[:200].split()), "dim"),
+            ),
+        )
+        for view in hits
+    ]
+
+
+def _arrow(moved: int | str) -> Line:
+    if moved == NEW:
+        return (tr("new"), "accent")
+    places = int(moved)
+    if places == 0:
+        return ""
+    return (f"▲{places}", "good") if places > 0 else (f"▼{-places}", "warn")
+
+
+def _rank(rank: int | None) -> Line:
+    return ("–", "dim") if rank is None else str(rank)

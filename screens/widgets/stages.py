@@ -1,0 +1,141 @@
+"""The stages of a search or an answer as lines: what went in, what came out, how long it took, what was dropped.
+
+A new stage is one more entry in ``RENDERERS``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from textual.content import Content
+
+from screens.style import Line, content, count, milliseconds
+from workbench.i18n import tr
+from workbench.records.answers import Context, Decision, Generation, Prompt, Stage, Trace
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class StageLine:
+    """One stage: its flow ("8 → 4"), its time ("" when it takes none worth telling) and a note."""
+
+    name: str
+    flow: str
+    ms: str
+    note: str = ""
+
+
+def _analysis(stage: Analysis) -> tuple[str, str]:
+    kept = len(stage.terms)
+    dropped = " ".join(f"«{w}»" for w in stage.dropped)
+    return f"{kept + len(stage.dropped)} → {kept}", tr("dropped {words}", words=dropped) if dropped else ""
+
+
+def _filter(stage: FilterResult) -> tuple[str, str]:
+    parts = [stage.mandatory and tr("always: {filter}", filter=stage.mandatory), stage.expression]
+    flow = f"{count(stage.total)} → {count(stage.matching)}"
+    return flow, " · ".join([f"σ {stage.selectivity:.2f}", *filter(None, parts)])
+
+
+def _lane(stage: LaneResult) -> tuple[str, str]:
+    return f"→ {len(stage.hits)}", tr("skipped: {reason}", reason=stage.skipped) if stage.skipped else ""
+
+
+def _fusion(stage: FusionResult) -> tuple[str, str]:
+    how = f"RRF k₀ {stage.k0}" if stage.method == "rrf" else " ".join(f"{lane} {w:g}" for lane, w in stage.weights)
+    return f"→ {len(stage.hits)}", how
+
+
+def _context(stage: Context) -> tuple[str, str]:
+    reasons = {"duplicate": tr("duplicate"), "budget": tr("budget"), "limit": tr("limit")}
+    cut = Counter(reasons[d.reason] for d in stage.dropped)
+    kept = len(stage.evidence)
+    return f"{kept + len(stage.dropped)} → {kept}", "✂ " + ", ".join(f"{n} {r}" for r, n in cut.items()) if cut else ""
+
+
+def _prompt(stage: Prompt) -> tuple[str, str]:
+    return f"{len(stage.messages)}", tr("{count} characters as sent", count=count(len(stage.rendered)))
+
+
+def _generation(stage: Generation) -> tuple[str, str]:
+    speeds = [
+        stage.ttft_ms is not None and f"TTFT {stage.ttft_ms:,.0f} ms",
+        stage.decode_tps and f"{stage.decode_tps:.1f} t/s",
+        stage.stop_reason,
+    ]
+    return tr("{count} tokens", count=stage.output_tokens), " · ".join(str(s) for s in speeds if s)
+
+
+def _decision(stage: Decision) -> tuple[str, str]:
+    sign = "≥" if stage.support >= stage.threshold else "<"
+    return f"s {stage.support:.2f} {sign} τ {stage.threshold:.2f}", stage.reason
+
+
+RENDERERS: Final[dict[type, Callable[[Any], tuple[str, str]]]] = {
+    Analysis: _analysis,
+    FilterResult: _filter,
+    LaneResult: _lane,
+    FusionResult: _fusion,
+    Context: _context,
+    Prompt: _prompt,
+    Generation: _generation,
+    Decision: _decision,
+}
+"""A stage's record → (flow, note)."""
+
+
+def of_search(result: SearchResult) -> list[StageLine]:
+    """The stages of a search that left no trace."""
+    lanes = {lane.lane: lane for lane in result.lanes}
+    stages: list[tuple[str, Stage, float | None]] = [
+        ("analysis", result.analysis, None),
+        ("filter", result.filter, None),
+        *((name, lane, lane.duration_ms) for name, lane in lanes.items()),
+        ("fusion", result.fusion, result.fusion.duration_ms),
+    ]
+    return list(_lines(stages))
+
+
+def of_trace(trace: Trace) -> list[StageLine]:
+    """The stages that a trace has so far."""
+    return list(_lines((span.name, span.output, span.duration_ms) for span in trace.spans))
+
+
+def _lines(stages: Iterable[tuple[str, Stage, float | None]]) -> Iterable[StageLine]:
+    for name, stage, ms in stages:
+        render = RENDERERS.get(type(stage))
+        if render:
+            flow, note = render(stage)
+            yield StageLine(stage_name(name), flow, "" if ms is None else milliseconds(ms), note)
+
+
+def stage_name(name: str) -> str:
+    """A span's name in the interface's language."""
+    names = {
+        "analysis": tr("terms"),
+        "filter": tr("filter"),
+        "lexical": tr("lexical"),
+        "dense": tr("dense"),
+        "fusion": tr("fusion"),
+        "context": tr("context"),
+        "prompt": tr("prompt"),
+        "generation": tr("answer"),
+        "citations": tr("citations"),
+        "decision": tr("decision"),
+    }
+    return names.get(name, name)
+
+
+def draw(lines: Iterable[StageLine], width: int) -> Content:
+    """Stages as a small table, a dim note under those that have one."""
+    flow_width = max(12, width - 12 - 8)
+    out: list[Line] = [(f"{tr('stage'):<11}{tr('in → out'):<{flow_width}}{tr('ms'):>7}", "dim")]
+    for line in lines:
+        out.append(("\n" + f"{line.name:<11}", "accent"))
+        out.append(f"{line.flow:<{flow_width}}{line.ms:>7}")
+        if line.note:
+            out.append(("\n  " + line.note, "dim"))
+    return content(*out)

