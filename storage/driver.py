@@ -102,11 +102,7 @@ def as_file_error(error: Error, path: Path) -> FileError | None:
             tr("Give yourself write permission on the file and its folder, or copy the file to another folder."),
         )
     if base in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "malformed" in text or "not a database" in text:
-        return FileError(
-            tr("The file is damaged"),
-            tr("Parts of “{path}” are missing or overwritten.", path=path),
-            tr("Restore it from a copy, or start a new file and ingest the documents again."),
-        )
+        return damaged_file(path)
     if base == sqlite3.SQLITE_FULL or "disk is full" in text:
         return FileError(
             tr("The disk is full"),
@@ -120,3 +116,12 @@ def as_file_error(error: Error, path: Path) -> FileError | None:
             tr("Check the disk or the network drive, then open the file again."),
         )
     return None
+
+
+def damaged_file(path: Path) -> FileError:
+    """For a file whose pages are missing or overwritten."""
+    return FileError(
+        tr("The file is damaged"),
+        tr("Parts of “{path}” are missing or overwritten.", path=path),
+        tr("Restore it from a copy, or start a new file and ingest the documents again."),
+    )

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from storage.driver import APPLICATION_ID, PAGE_SIZE, Access, Connection, Error, as_file_error, connect
+from storage.driver import APPLICATION_ID, PAGE_SIZE, Access, Connection, Error, as_file_error, connect, damaged_file
 from storage.migrations import MIGRATIONS, migrate, newer_file, version
 from workbench.errors import FileError
 from workbench.i18n import tr
@@ -66,7 +66,7 @@ def _make_ready(connection: Connection, path: Path, *, fresh: bool, read_only: b
 
 def _check_pages(connection: Connection, path: Path) -> None:
     if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-        raise _damaged(path)
+        raise damaged_file(path)
 
 
 def _use_wal(connection: Connection, path: Path, timeout: float) -> None:
@@ -135,7 +135,7 @@ def _check_header(path: Path, header: bytes, size: int) -> None:
         raise newer_file(path)
     wal = path.with_name(path.name + "-wal")
     if size < _integer(header, 28) * PAGE_SIZE and not wal.exists():
-        raise _damaged(path)
+        raise damaged_file(path)
 
 
 def _integer(header: bytes, offset: int) -> int:
@@ -151,12 +151,4 @@ def _unreadable(path: Path, error: OSError) -> FileError:
         tr("The file can't be read"),
         tr("“{path}” can't be opened: {reason}.", path=path, reason=error.strerror or str(error)),
         tr("Check the path and your permissions on it."),
-    )
-
-
-def _damaged(path: Path) -> FileError:
-    return FileError(
-        tr("The file is damaged"),
-        tr("Parts of “{path}” are missing or overwritten.", path=path),
-        tr("Restore it from a copy, or start a new file and ingest the documents again."),
     )
