@@ -26,7 +26,9 @@ class Evidence:
         label: "F1", "F2", … ; citations name it.
         text: what is delivered (the parent span when the recipe has one), header included.
         start, end: the delivered span in the source text.
+        header: repeated text that ``text`` begins with (a table's header row); the rest is the span itself.
         tokens: by the tokenizer that the budget is counted in.
+        language: of the chunk, "" when unknown.
     """
 
     label: str
@@ -41,6 +43,13 @@ class Evidence:
     end: int
     text: str
     tokens: int
+    header: str = ""
+    language: str = ""
+
+    @property
+    def body(self) -> str:
+        """The delivered span itself: exactly ``source_text[start:end]``."""
+        return self.text[len(self.text) - (self.end - self.start) :]
 
 
 @dataclass(frozen=True, slots=True)

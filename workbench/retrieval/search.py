@@ -62,7 +62,7 @@ class Searcher:
         index = self.index(options.collection)
         analysis = self.analyse(query)
         where, filtered = self.filter(index, options)
-        lanes = self.lanes(index, analysis, where, options)
+        lanes = tuple(self.lane(lane, index, analysis, where, options) for lane in wanted_lanes(options))
         fusion = fuse(lanes, options)
         notes = tuple(
             tr("{lane} lane skipped: {reason}", lane=lane.lane, reason=lane.skipped) for lane in lanes if lane.skipped
@@ -101,19 +101,12 @@ class Searcher:
         matching, total = self._store.search.matching(index, where)
         return where, FilterResult(options.filter, mandatory, matching, total)
 
-    def lanes(
-        self, index: Index, analysis: Analysis, where: FilterNode, options: SearchOptions
-    ) -> tuple[LaneResult, ...]:
-        """The lanes that ``options`` asks for, lexical first. Raises UsageError when they can't be run at all."""
-        if not options.lanes or min(options.k, options.candidates) < 1:
-            raise UsageError(
-                tr("Search not possible"),
-                tr("A search needs at least one lane, and k and candidates of at least 1."),
-                tr("Leave the options out to search both lanes."),
-            )
-        k = min(max(options.candidates, options.k), MAX_CANDIDATES)
-        run = {"lexical": self.lexical, "dense": self.dense}
-        return tuple(run[lane](index, analysis, where, k) for lane in ("lexical", "dense") if lane in options.lanes)
+    def lane(
+        self, lane: Lane, index: Index, analysis: Analysis, where: FilterNode, options: SearchOptions
+    ) -> LaneResult:
+        """One lane's candidates."""
+        run = self.lexical if lane == "lexical" else self.dense
+        return run(index, analysis, where, min(max(options.candidates, options.k), MAX_CANDIDATES))
 
     def lexical(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> LaneResult:
         """BM25 over the words of the query; skipped when it has none."""
@@ -181,6 +174,18 @@ class Searcher:
                 mine_print=mine.fingerprint[:8],
             )
         return ""
+
+
+def wanted_lanes(options: SearchOptions) -> tuple[Lane, ...]:
+    """The lanes that ``options`` asks for, lexical first. Raises UsageError when nothing could be found with them."""
+    if not options.lanes or min(options.k, options.candidates) < 1:
+        raise UsageError(
+            tr("Search not possible"),
+            tr("A search needs at least one lane, and k and candidates of at least 1."),
+            tr("Leave the options out to search both lanes."),
+        )
+    every: tuple[Lane, ...] = ("lexical", "dense")
+    return tuple(lane for lane in every if lane in options.lanes)
 
 
 def _timed(lane: Lane, k: int, run: Callable[[], tuple[LaneHit, ...]]) -> LaneResult:

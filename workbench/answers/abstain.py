@@ -1,0 +1,73 @@
+"""Answers that say why there is none: each outcome with its own sentence and its own remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from workbench.answers.prompt import answer_language
+from workbench.answers.support import Support
+from workbench.answers.terms import Term, coverage, forms_of
+from workbench.i18n import tr
+from workbench.records.answers import Answer, AnswerMode, Evidence, Outcome
+
+_NAMED: Final = 5
+
+_SENTENCES: Final[dict[Outcome, tuple[str, str]]] = {
+    "empty_corpus": (
+        "There are no documents to answer from in “{collection}” yet.",
+        "Ingest some: workbench ingest PATH --collection {collection}",
+    ),
+    "filtered_out": (
+        "None of the {total} chunks of “{collection}” passes the filters, so there is nothing to answer from.",
+        "Loosen the filter: {filter}",
+    ),
+    "no_result": (
+        "Nothing in “{collection}” matches the question; {matching} of {total} chunks were searched.",
+        "Ask in other words, or ingest a source that speaks of it.",
+    ),
+    "low_support": (
+        "The sources that were found don't answer this: their support is {support}, and {threshold} is needed.",
+        "Ingest a source that says it, or ask in the words that your sources use.",
+    ),
+    "does_not_fit": ("{problem}", "{remedy}"),
+    "engine_gone": ("{problem}", "{remedy}"),
+    "cancelled": ("The question was stopped before there was an answer.", "Ask it again to start over."),
+}
+
+
+def abstention(
+    outcome: Outcome, language: str, mode: AnswerMode, threshold: float, named: Mapping[str, object]
+) -> Answer:
+    """The answer for ``outcome``, in the question's language (English where there is no translation).
+
+    Args:
+        named: what the outcome's sentences name: collection, total, matching, filter, problem, remedy, support.
+    """
+    spoken = answer_language(language)
+    text, remedy = (tr(sentence, spoken, threshold=f"{threshold:.2f}", **named) for sentence in _SENTENCES[outcome])
+    return Answer(outcome, mode, text, (), (), 0.0, threshold, spoken, remedy=remedy)
+
+
+def unsupported(
+    terms: Sequence[Term], evidence: Sequence[Evidence], language: str, mode: AnswerMode, support: Support, tau: float
+) -> Answer:
+    """The abstention for low support, or of a model that found no answer; names the words that no evidence covers."""
+    answer = abstention("low_support", language, mode, tau, {"support": f"{support.score:.2f}"})
+    if support.score >= tau:
+        answer = replace(answer, text=tr("The model found no answer to this in the sources.", answer.language))
+    lacking = missing_words(terms, evidence)
+    if lacking:
+        missing = tr("They don't speak of: {words}.", answer.language, words=", ".join(lacking))
+    else:
+        missing = tr("Each of its words is in some source, but no one source brings them together.", answer.language)
+    return replace(answer, text=f"{answer.text} {missing}", missing=missing, support=support.score)
+
+
+def missing_words(terms: Sequence[Term], evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """The rarest of the question's words that no evidence covers, in the question's order."""
+    forms = frozenset[str]().union(*(forms_of(piece.text, piece.language) for piece in evidence))
+    lacking = [term for term in terms if not coverage([term], forms)]
+    rarest = set(sorted(lacking, key=lambda term: -term.weight)[:_NAMED])
+    return tuple(term.word for term in lacking if term in rarest)

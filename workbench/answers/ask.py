@@ -1,0 +1,292 @@
+"""One question from beginning to end, as a trace that grows stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator as Steps
+from dataclasses import replace
+from typing import Final
+
+from workbench.answers import abstain
+from workbench.answers.citations import CitedText, cited_answer, quoted_answer
+from workbench.answers.context import Budget, build_context
+from workbench.answers.extractive import extract
+from workbench.answers.generate import Writer
+from workbench.answers.growth import Growth
+from workbench.answers.manifest import manifest
+from workbench.answers.prompt import answer_language, broken_marks
+from workbench.answers.support import THRESHOLD, Support, answer_support
+from workbench.answers.terms import Term, question_terms
+from workbench.errors import BudgetError, Cancelled, EngineError
+from workbench.i18n import tr
+from workbench.ports import Cancel, Generator, Store
+from workbench.records.answers import (
+    Answer,
+    AnswerMode,
+    AskOptions,
+    Context,
+    Decision,
+    Generation,
+    Outcome,
+    Trace,
+)
+from workbench.records.corpus import Collection, Index
+from workbench.records.retrieval import FilterResult, FusionResult, LaneResult, SearchOptions
+from workbench.retrieval.fusion import fuse
+from workbench.retrieval.search import Searcher, wanted_lanes
+from workbench.text.words import words
+
+THRESHOLD_SETTING: Final = "support.threshold.{collection}"
+"""Where a collection's calibrated τ is remembered."""
+
+
+class Asker:
+    """Answers questions from one file.
+
+    Args:
+        searcher: with the embedder that queries go through.
+        generator: gives the loaded model, None when there is none; asked once a question.
+    """
+
+    def __init__(self, store: Store, searcher: Searcher, generator: Callable[[], Generator | None]) -> None:
+        self._store = store
+        self._searcher = searcher
+        self._generator = generator
+
+    def ask(
+        self, query: str, options: AskOptions, search: SearchOptions, cancel: Cancel | None = None
+    ) -> Iterator[Trace]:
+        """The growing trace; the last one is complete and stored, whatever became of the engine.
+
+        Raises:
+            FilterError: the filter can't be understood.
+            NotFoundError: there is no such collection.
+            UsageError: no lane, or a k below 1.
+        """
+        collection = self._store.corpus.collection(search.collection)
+        index = self._store.corpus.current_index(collection.name)
+        generator = self._generator() if options.mode != "extractive" else None
+        told = manifest(collection, index, self._searcher.embedder, generator, options, search)
+        growth = Growth(query, told, self._store.traces, cancel)
+        yield from _Question(self._store, self._searcher, generator, collection, options, search, growth, cancel).run(
+            index
+        )
+
+
+class _NoAnswerError(Exception):
+    """Ends a question before there is anything to answer from."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
+
+
+class _Question:
+    """One question's stages, in order; each yields the trace as it stands."""
+
+    def __init__(
+        self,
+        store: Store,
+        searcher: Searcher,
+        generator: Generator | None,
+        collection: Collection,
+        options: AskOptions,
+        search: SearchOptions,
+        growth: Growth,
+        cancel: Cancel | None,
+    ) -> None:
+        self._store = store
+        self._searcher = searcher
+        self._collection = collection
+        self._options = options
+        self._search = search
+        self._growth = growth
+        self._cancel = cancel
+        self._analysis = searcher.analyse(growth.trace.query)
+        self._filter = FilterResult(search.filter, collection.mandatory_filter, 0, 0)
+        self._writer = Writer(generator, growth.trace.query, self._analysis.language, options) if generator else None
+        self._problem = tr("no model is loaded") if options.mode == "generated" and generator is None else ""
+        self._threshold = options.threshold if options.threshold is not None else self._calibrated()
+
+    def run(self, index: Index | None) -> Iterator[Trace]:
+        """Every stage; the last trace is complete."""
+        try:
+            yield from self._stages(index)
+        except Cancelled:
+            yield self._end("cancelled")
+        except _NoAnswerError as error:
+            yield self._end(error.outcome)
+        except BudgetError as error:
+            yield self._end("does_not_fit", problem=error.message, remedy=error.remedy)
+
+    def _stages(self, index: Index | None) -> Iterator[Trace]:
+        growth = self._growth
+        growth.begin()
+        yield growth.span("analysis", self._analysis)
+        if index is None or not self._collection.chunks:
+            raise _NoAnswerError("empty_corpus")
+        lanes, fusion = yield from self._retrieved(index)
+        growth.begin()
+        context = self._context(fusion)
+        yield growth.span("context", context, neutralised=broken_marks(context.evidence))
+        terms = self._terms(index)
+        support = answer_support(terms, context.evidence, lanes, self._analysis.language, index.embedder.name)
+        if support.score < self._threshold:
+            yield self._refuse(terms, context, support)
+        elif self._writer:
+            yield from self._written(self._writer, terms, context, support)
+        else:
+            yield self._quoted(terms, context, support)
+
+    def _retrieved(self, index: Index) -> Steps[Trace, None, tuple[list[LaneResult], FusionResult]]:
+        growth = self._growth
+        growth.begin()
+        where, self._filter = self._searcher.filter(index, self._search)
+        yield growth.span("filter", self._filter)
+        if not self._filter.matching:
+            raise _NoAnswerError("filtered_out")
+        lanes: list[LaneResult] = []
+        for lane in wanted_lanes(self._search):
+            growth.begin()
+            lanes.append(self._searcher.lane(lane, index, self._analysis, where, self._search))
+            yield growth.span(lane, lanes[-1])
+        growth.begin()
+        fusion = fuse(lanes, self._search)
+        yield growth.span("fusion", fusion)
+        if not fusion.hits:
+            raise _NoAnswerError("no_result")
+        return lanes, fusion
+
+    def _context(self, fusion: FusionResult) -> Context:
+        """What fits the model; what fits anything, when the model died and can't count any more."""
+        hits = fusion.hits[: max(self._search.k, self._options.evidence)]
+        try:
+            budget = self._writer.budget() if self._writer else self._unlimited()
+            return build_context(hits, self._store.corpus, budget, self._options.evidence)
+        except EngineError as error:
+            self._give_up_writing(f"{error.title}: {error.message}")
+            return build_context(hits, self._store.corpus, self._unlimited(), self._options.evidence)
+
+    def _unlimited(self) -> Budget:
+        embedder = self._searcher.embedder
+        count = embedder.tokenizer.count if embedder else lambda text: len(words(text))
+        return Budget(
+            measure=lambda evidence: count(evidence.text),
+            window=None,
+            instructions=0,
+            question=count(self._analysis.query),
+            reserve=0,
+            tokenizer=embedder.tokenizer.name if embedder else tr("words"),
+        )
+
+    def _calibrated(self) -> float:
+        stored = self._store.settings.get(THRESHOLD_SETTING.format(collection=self._collection.name))
+        return float(stored) if stored else THRESHOLD
+
+    def _terms(self, index: Index) -> tuple[Term, ...]:
+        frequency = self._store.search.document_frequency(index, self._analysis.stems)
+        return question_terms(self._analysis, frequency, self._filter.total)
+
+    # -- the answer ------------------------------------------------------------------------------------------------
+
+    def _written(self, writer: Writer, terms: Sequence[Term], context: Context, support: Support) -> Iterator[Trace]:
+        """The model's answer; the sources' own words when it dies or says nothing."""
+        growth = self._growth
+        growth.begin()
+        try:
+            prompt = writer.prompt(context.evidence)
+        except EngineError as error:
+            self._give_up_writing(f"{error.title}: {error.message}")
+            yield self._quoted(terms, context, support)
+            return
+        yield growth.span("prompt", prompt)
+        growth.begin()
+        generation = Generation("started", "")
+        for generation in writer.write(prompt, context.evidence, self._cancel):
+            yield growth.span("generation", generation)
+        if generation.state == "cancelled":
+            raise Cancelled
+        if generation.state == "error" or not generation.text.strip():
+            self._give_up_writing(generation.error or tr("The model ended without writing anything."))
+            yield self._quoted(terms, context, support)
+        elif writer.refused(generation.text):
+            yield self._refuse(terms, context, support)
+        else:
+            growth.begin()
+            cited = cited_answer(generation.text, context.evidence, answer_language(self._analysis.language))
+            yield self._finish(self._answer(cited, support), support)
+
+    def _quoted(self, terms: Sequence[Term], context: Context, support: Support) -> Trace:
+        """The extractive answer; after an engine's failure it says so first."""
+        self._growth.begin()
+        cited = quoted_answer(extract(terms, context.evidence, self._similarity))
+        answer = self._answer(cited, support)
+        if self._problem:
+            spoken = answer.language
+            told = tr(
+                "No model wrote this ({problem}); these are the sources' own words:", spoken, problem=self._problem
+            )
+            remedy = tr("Load the model again, with a smaller context if memory was short, and ask again.", spoken)
+            answer = replace(answer, outcome="engine_gone", text=f"{told}\n{cited.text}", remedy=remedy)
+        return self._finish(answer, support)
+
+    def _similarity(self, texts: Sequence[str]) -> list[float]:
+        """Cosine of each text with the question; all 0 without a working embedder."""
+        embedder = self._searcher.embedder
+        try:
+            if embedder is not None and self._analysis.query.strip():
+                question = self._searcher.query_vector(self._analysis)
+                return [float(vector @ question) for vector in embedder.embed_passages(texts, self._cancel)]
+        except EngineError:
+            pass  # the dense lane has said what is wrong with it
+        return [0.0] * len(texts)
+
+    def _answer(self, cited: CitedText, support: Support) -> Answer:
+        return Answer(
+            outcome="answered",
+            mode=self._mode,
+            text=cited.text,
+            claims=cited.claims,
+            removed=cited.removed,
+            support=support.score,
+            threshold=self._threshold,
+            language=answer_language(self._analysis.language),
+        )
+
+    # -- endings ---------------------------------------------------------------------------------------------------
+
+    def _refuse(self, terms: Sequence[Term], context: Context, support: Support) -> Trace:
+        self._growth.begin()
+        answer = abstain.unsupported(
+            terms, context.evidence, self._analysis.language, self._mode, support, self._threshold
+        )
+        return self._finish(answer, support)
+
+    def _end(self, outcome: Outcome, **values: object) -> Trace:
+        found = self._filter
+        filters = " and ".join(f"({part})" for part in (found.mandatory, found.expression) if part.strip())
+        named = {
+            "collection": self._collection.name,
+            "matching": found.matching,
+            "total": found.total,
+            "filter": filters,
+            **values,
+        }
+        answer = abstain.abstention(outcome, self._analysis.language, self._mode, self._threshold, named)
+        return self._finish(answer, Support(0.0, ()))
+
+    def _finish(self, answer: Answer, support: Support) -> Trace:
+        self._growth.span("citations", answer)
+        reason = f"s = {support.score:.2f} {'≥' if support.score >= self._threshold else '<'} τ = {self._threshold:.2f}"
+        decision = Decision(
+            answer.outcome, support.score, self._threshold, support.parts, reason if support.parts else ""
+        )
+        return self._growth.finish(answer, decision)
+
+    def _give_up_writing(self, problem: str) -> None:
+        self._writer = None
+        self._problem = problem
+
+    @property
+    def _mode(self) -> AnswerMode:
+        return "generated" if self._writer else "extractive"

@@ -1,0 +1,185 @@
+"""The context builder: which of the chunks that were found the model gets to see, and what became of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from workbench.errors import BudgetError
+from workbench.i18n import tr
+from workbench.ports import CorpusRepository
+from workbench.records.answers import Context, Dropped, DropReason, Evidence, Ledger
+from workbench.records.corpus import Chunk
+from workbench.records.retrieval import FusedHit
+from workbench.text.words import fold, words
+
+SHINGLE: Final = 5
+"""Words per shingle for near-duplicates."""
+NEAR_DUPLICATE: Final = 0.8
+"""A chunk with this share of its shingles in one that is kept says nothing new."""
+
+Shingles = frozenset[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What has to fit in the window together.
+
+    Attributes:
+        measure: tokens of a piece of evidence as the prompt shows it.
+        window: n_ctx of the model; None when nothing limits it (no model).
+        instructions, question: tokens of what stands around the evidence, the chat template's own included.
+        reserve: tokens kept for the answer.
+        tokenizer: whose tokens these are.
+    """
+
+    measure: Callable[[Evidence], int]
+    window: int | None
+    instructions: int
+    question: int
+    reserve: int
+    tokenizer: str
+
+
+def build_context(hits: Sequence[FusedHit], corpus: CorpusRepository, budget: Budget, limit: int) -> Context:
+    """At most ``limit`` pieces of evidence, best first, within the budget; every other hit is in ``dropped``.
+
+    A hit is a duplicate when its text is a kept one's, its span lies within a kept one of the same document (two chunks
+    of one section deliver it once), or nearly all its word shingles do. Evidence is never cut: what doesn't fit is left
+    out whole, and smaller evidence after it may still go in.
+
+    Raises:
+        BudgetError: not even one piece of evidence fits.
+    """
+    builder = _Builder(budget, limit)
+    for candidate in _delivered(hits, corpus):
+        builder.offer(candidate)
+    return builder.context()
+
+
+def shingles(text: str) -> Shingles:
+    """Every run of ``SHINGLE`` folded words of ``text``; of a shorter text, the whole."""
+    folded = [fold(word) for word in words(text)]
+    return frozenset(tuple(folded[i : i + SHINGLE]) for i in range(max(1, len(folded) - SHINGLE + 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    evidence: Evidence
+    hash: str
+
+
+class _Builder:
+    """Takes candidates best first and keeps the account."""
+
+    def __init__(self, budget: Budget, limit: int) -> None:
+        self._budget = budget
+        self._limit = limit
+        self._kept: list[tuple[_Candidate, Shingles]] = []
+        self._dropped: list[Dropped] = []
+        self._tokens = 0
+        self._smallest = 0
+
+    def offer(self, candidate: _Candidate) -> None:
+        evidence = candidate.evidence
+        grams = shingles(evidence.text)
+        duplicate = self._duplicate_of(candidate, grams)
+        if duplicate:
+            self._drop(evidence, "duplicate", duplicate)
+        elif len(self._kept) >= self._limit:
+            self._drop(evidence, "limit")
+        else:
+            self._keep(candidate, grams)
+
+    def context(self) -> Context:
+        if not self._kept and self._smallest:
+            self._refuse()
+        budget = self._budget
+        fixed = budget.instructions + budget.question + budget.reserve
+        ledger = Ledger(
+            instructions=budget.instructions,
+            evidence=self._tokens,
+            question=budget.question,
+            reserve=budget.reserve,
+            window=fixed + self._tokens if budget.window is None else budget.window,
+            tokenizer=budget.tokenizer,
+        )
+        return Context(tuple(c.evidence for c, _ in self._kept), tuple(self._dropped), ledger)
+
+    def _keep(self, candidate: _Candidate, grams: Shingles) -> None:
+        evidence = replace(candidate.evidence, label=f"F{len(self._kept) + 1}")
+        evidence = replace(evidence, tokens=self._budget.measure(evidence))
+        if evidence.tokens > self._room():
+            self._smallest = min(self._smallest or evidence.tokens, evidence.tokens)
+            self._drop(evidence, "budget")
+            return
+        self._tokens += evidence.tokens
+        self._kept.append((replace(candidate, evidence=evidence), grams))
+
+    def _drop(self, evidence: Evidence, reason: DropReason, of: str = "") -> None:
+        self._dropped.append(Dropped(evidence.chunk_id, evidence.source_id, reason, of))
+
+    def _room(self) -> float:
+        budget = self._budget
+        if budget.window is None:
+            return float("inf")
+        return budget.window - budget.instructions - budget.question - budget.reserve - self._tokens
+
+    def _duplicate_of(self, candidate: _Candidate, grams: Shingles) -> str:
+        one = candidate.evidence
+        for kept, known in self._kept:
+            other = kept.evidence
+            within = one.document_id == other.document_id and other.start <= one.start and one.end <= other.end
+            if candidate.hash == kept.hash or within or len(grams & known) >= NEAR_DUPLICATE * len(grams):
+                return other.label
+        return ""
+
+    def _refuse(self) -> None:
+        budget = self._budget
+        raise BudgetError(
+            tr("The evidence does not fit"),
+            tr(
+                "The context has {window} tokens: {instructions} go to the instructions, {question} to the question, "
+                "{reserve} are reserved for the answer, and the smallest piece of evidence needs {smallest}.",
+                window=budget.window,
+                instructions=budget.instructions,
+                question=budget.question,
+                reserve=budget.reserve,
+                smallest=self._smallest,
+            ),
+            tr("Load the model with a larger context, reserve less for the answer, or cut smaller chunks."),
+        )
+
+
+def _delivered(hits: Sequence[FusedHit], corpus: CorpusRepository) -> Iterable[_Candidate]:
+    """The hits as evidence without label and tokens: the parent span where there is one."""
+    chunks = {chunk.id: chunk for chunk in corpus.chunks_by_id([hit.chunk_id for hit in hits])}
+    titles: dict[str, str] = {}
+    for chunk in (chunks[hit.chunk_id] for hit in hits if hit.chunk_id in chunks):
+        if chunk.document_id not in titles:
+            titles[chunk.document_id] = corpus.document(chunk.document_id).title
+        yield _Candidate(_evidence(chunk, titles[chunk.document_id], corpus), chunk.hash)
+
+
+def _evidence(chunk: Chunk, title: str, corpus: CorpusRepository) -> Evidence:
+    start, end, body = chunk.start, chunk.end, chunk.text
+    if chunk.parent_start is not None and chunk.parent_end is not None:
+        start, end = chunk.parent_start, chunk.parent_end
+        body = corpus.document_text(chunk.document_id)[start:end]
+    return Evidence(
+        label="",
+        chunk_id=chunk.id,
+        document_id=chunk.document_id,
+        source_id=chunk.source_id,
+        title=title,
+        heading=chunk.heading,
+        page=chunk.page,
+        page_label=chunk.page_label,
+        start=start,
+        end=end,
+        text=f"{chunk.header}\n{body}" if chunk.header else body,
+        tokens=0,
+        header=chunk.header,
+        language=chunk.language,
+    )

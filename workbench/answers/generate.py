@@ -1,0 +1,76 @@
+"""The loaded model as the writer of one answer: its budget, its prompt, its stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from workbench.answers.context import Budget
+from workbench.answers.grammar import answer_grammar
+from workbench.answers.prompt import evidence_block, messages, plain, refusal
+from workbench.errors import EngineError
+from workbench.ports import Cancel, Generator
+from workbench.records.answers import AskOptions, Evidence, Generation, Message, Prompt
+from workbench.records.models import GenerationSettings
+
+
+class Writer:
+    """Writes one answer with one model.
+
+    Args:
+        language: of the question, "" when unknown.
+    """
+
+    def __init__(self, generator: Generator, question: str, language: str, options: AskOptions) -> None:
+        self._generator = generator
+        self._question = question
+        self._language = language
+        self._options = options
+
+    def budget(self) -> Budget:
+        """What the evidence shares the window with, in the model's own tokens. Raises EngineError."""
+        count = self._generator.count_tokens
+        around = count(self._rendered(messages("", (), self._language)))
+        whole = count(self._rendered(messages(self._question, (), self._language)))
+        return Budget(
+            measure=lambda evidence: count(evidence_block(evidence)),
+            window=self._generator.model.context,
+            instructions=around,
+            question=whole - around,
+            reserve=self._options.max_output,
+            tokenizer=self._generator.model.file.name,
+        )
+
+    def prompt(self, evidence: Sequence[Evidence]) -> Prompt:
+        """The exact prompt. Raises EngineError when the model's template refuses it."""
+        parts = messages(self._question, evidence, self._language)
+        return Prompt(parts, self._rendered(parts))
+
+    def write(self, prompt: Prompt, evidence: Sequence[Evidence], cancel: Cancel | None) -> Iterator[Generation]:
+        """The growing generation. A dying engine is its last state, "error", and no exception.
+
+        Raises:
+            BudgetError: the prompt doesn't fit after all.
+        """
+        labels = [piece.label for piece in evidence]
+        settings = GenerationSettings(
+            max_tokens=self._options.max_output,
+            temperature=self._options.temperature,
+            seed=self._options.seed,
+            grammar=answer_grammar(labels, refusal(self._language)) if self._options.constrained else "",
+        )
+        latest = Generation("started", "")
+        try:
+            for latest in self._generator.generate(prompt.rendered, settings, cancel):
+                yield latest
+        except EngineError as error:
+            yield replace(latest, state="error", stop_reason="error", error=f"{error.title}: {error.message}")
+
+    def refused(self, text: str) -> bool:
+        """Whether the model said that the sources don't say it, and nothing else."""
+        return text.strip().startswith(refusal(self._language))
+
+    def _rendered(self, parts: Sequence[Message]) -> str:
+        if not self._generator.model.file.chat_template:
+            return plain(parts, self._language)
+        return self._generator.render(parts)
