@@ -1,0 +1,74 @@
+"""The figures a person watches, by a clock that the test moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from workbench.corpus import progress
+from workbench.corpus.ahead import ahead
+from workbench.corpus.progress import Meter
+from workbench.records.corpus import IngestOutcome
+
+
+@pytest.fixture
+def tick(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+
+    def move(seconds: float) -> None:
+        now[0] += seconds
+
+    return move
+
+
+def embed(meter: Meter, tick: Callable[[float], None], chunks: int, seconds_each: float) -> None:
+    for _ in range(chunks):
+        tick(seconds_each)
+        meter.embedded()
+
+
+def test_rate_and_time_left_follow_the_work(tick: Callable[[float], None]) -> None:
+    meter = Meter("c", total=2)
+    assert (meter.progress().rate, meter.progress().eta_s) == (0.0, None)
+    meter.expect(40)
+    embed(meter, tick, 20, 0.125)
+    first = meter.progress()
+    assert first.rate == pytest.approx(8)
+    assert first.eta_s == pytest.approx((20 + 40) / 8)
+    embed(meter, tick, 20, 0.25)
+    second = meter.finished(IngestOutcome("a", "added"))
+    assert 4 < second.rate < 8
+    assert (second.done, second.chunks_done, second.chunks_known) == (1, 40, 40)
+
+
+def test_the_last_figures_are_those_of_the_whole_run(tick: Callable[[float], None]) -> None:
+    meter = Meter("c", total=1)
+    meter.expect(10)
+    embed(meter, tick, 10, 0.5)
+    last = meter.last()
+    assert (last.rate, last.eta_s, last.elapsed_s, last.finished) == (pytest.approx(2), 0.0, 5.0, True)
+    assert meter.last(cancelled=True).eta_s is None
+
+
+def test_a_progress_is_due_twice_a_second(tick: Callable[[float], None]) -> None:
+    meter = Meter("c", total=1)
+    tick(0.4)
+    assert not meter.due
+    tick(0.2)
+    assert meter.due
+    meter.progress()
+    assert not meter.due
+
+
+def test_working_ahead_keeps_the_order_and_raises_what_went_wrong_after_what_came_before() -> None:
+    def items() -> Iterator[int]:
+        yield from range(100)
+        raise ValueError("after the last")
+
+    seen: list[int] = []
+    batches = ahead(items())
+    with pytest.raises(ValueError, match="after the last"):
+        seen.extend(item for batch in batches for item in batch)
+    assert seen == list(range(100))
