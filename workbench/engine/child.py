@@ -7,12 +7,14 @@ parent has closed it or is gone, and the child ends too, in the middle of a comp
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 from workbench.engine.protocol import Event, Request, Wire
@@ -63,6 +65,8 @@ def _end_after(work: Callable[[], None]) -> None:
 
 def main(kind: str) -> None:
     """Serves as that kind of child."""
+    with contextlib.suppress(OSError):  # when memory runs out, Linux shall take this process and not the workbench
+        Path("/proc/self/oom_score_adj").write_text("1000")
     # Ctrl+C reaches the whole terminal group; the parent decides what it means and closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     wire = take_over_streams()

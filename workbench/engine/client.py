@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import psutil
 
 from workbench.engine import protocol
 from workbench.engine.gauges import measure
@@ -25,6 +27,10 @@ from workbench.records.models import (
 
 if TYPE_CHECKING:
     from workbench.engine.template import ChatTemplate
+
+GIB = 1 << 30
+KV_BYTES: Final = {"f16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}
+"""Per element: q8_0 and q4_0 keep a two-byte scale with each block of 32."""
 
 
 def engine_available() -> str:
@@ -51,7 +57,7 @@ def load_generator(
         Cancelled: ``cancel`` was set; nothing is left loaded.
     """
     settings = settings or LoadSettings()
-    _check(file)
+    _check(file, settings)
     tell = on_progress or (lambda _: None)
     process = ChildProcess("llama")
     try:
@@ -65,7 +71,8 @@ def load_generator(
     return ChildGenerator(process, model, ready.bos, ready.eos)
 
 
-def _check(file: ModelFile) -> None:
+def _check(file: ModelFile, settings: LoadSettings) -> None:
+    """Refuses what can't work before a process is started for it."""
     if reason := engine_available():
         raise EngineError(tr("No engine"), reason, tr("Run `make engine`, or pip install llama-cpp-python==0.3.36."))
     if file.problem:
@@ -74,6 +81,27 @@ def _check(file: ModelFile) -> None:
             file.problem,
             tr("Download the file again, or choose another one."),
         )
+    cache, machine = kv_cache_bytes(file, settings), psutil.virtual_memory().total
+    if cache > machine:
+        raise EngineError(
+            tr("No room for this context"),
+            tr(
+                "{context} tokens of context need about {need} GiB; this machine has {total} GiB.",
+                context=settings.context,
+                need=round(cache / GIB),
+                total=round(machine / GIB),
+            ),
+            tr("Choose a smaller context."),
+        )
+
+
+def kv_cache_bytes(file: ModelFile, settings: LoadSettings) -> float:
+    """Bytes of keys and values at full context: 2 · layers · context · KV heads · head dimension · bytes per element.
+
+    Exact for models whose layers all attend to the whole context; too high for others.
+    """
+    width = file.layers * file.kv_heads * file.head_dimension
+    return 2 * width * settings.context * KV_BYTES[settings.kv_type]
 
 
 def _load(

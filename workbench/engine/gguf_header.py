@@ -231,8 +231,12 @@ def _problem(architecture: str, parts: list[_Part]) -> str:
     """Why a file with a readable header can't be used, "" when it can."""
     if not architecture:
         return tr("the header names no architecture")
-    if not any(part.tensors for part in parts):
+    tensors = sum(len(part.tensors) for part in parts)
+    if not tensors:
         return tr("the file holds no tensors")
+    layers = f"{architecture}.block_count"
+    if layers in parts[0].fields and not 0 < _number(parts[0].fields, layers) <= tensors:
+        return tr("the header is damaged: {what}", what=layers)
     for part in parts:
         needed = part.data + max((tensor.offset + _bytes_of(tensor) for tensor in part.tensors), default=0)
         if needed > part.size:

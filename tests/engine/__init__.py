@@ -1,0 +1,1 @@
+"""The engine with its real runtimes: a small language model, the starter embedder, and damaged copies of both."""
