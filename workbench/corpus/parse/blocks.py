@@ -64,7 +64,7 @@ def _trimmed(text: str, start: int, end: int, *, keep_indent: bool = False) -> I
     if first >= end:
         return
     stop = first + len(text[first:end].rstrip())
-    yield (max(start, text.rfind("\n", 0, first) + 1) if keep_indent else first), stop
+    yield (max(start, text.rfind("\n", start, first) + 1) if keep_indent else first), stop
 
 
 class Writer:

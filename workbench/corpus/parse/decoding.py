@@ -98,7 +98,7 @@ def _guessed(data: bytes, declared: str) -> tuple[str, tuple[str, ...]]:
     patched = data.decode("utf-8", "replace")
     lost = patched.count("\ufffd")
     if sum(not c.isascii() for c in patched) - lost > lost:
-        return patched, (tr("Not valid UTF-8: {count} damaged places are shown as �.", count=lost),)
+        return patched, (tr("Not valid UTF-8; damaged places, shown as �: {count}.", count=lost),)
     try:
         return data.decode("cp1252"), (tr("Not UTF-8: read as Windows-1252."),)
     except UnicodeDecodeError:

@@ -130,9 +130,9 @@ class _Reader:
                 self._text(node.text_content or "")
             elif event == "table":
                 self._table(node)
-            elif tag == "br":
+            elif event == "enter" and tag == "br":
                 self._line.append("\n")
-            elif tag not in _INLINE and event == "enter":
+            elif event == "enter" and tag not in _INLINE:
                 self._enter(node, tag)
             elif tag not in _INLINE:
                 self._leave(node, tag)
@@ -192,7 +192,7 @@ class _Reader:
         elif kind == "code":
             self.writer.add(text, kind, label=label)
         elif kind != "list" or text.strip(" -\n"):
-            text = re.sub(r"[^\S\n]+\n", "\n", text)
+            text = "\n".join(line.rstrip() for line in text.split("\n"))
             self.writer.add(text, kind, level=int(kind == "list"))
 
 

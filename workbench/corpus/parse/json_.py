@@ -1,6 +1,6 @@
 """JSON and JSON Lines: the source text is kept; array elements, object members and lines are records.
 
-One thing is changed: letters written as ``\\u00e1`` are stored as letters, or no search for their words would find them.
+One thing is changed: letters written as ``\\u00e1`` are stored as letters, or no search would find their words.
 """
 
 from __future__ import annotations
@@ -70,18 +70,18 @@ def parse_lines(data: bytes, name: str) -> ParsedDocument:
         raise _not_json(None)
     if bad:
         named = ", ".join(bad[:_NAMED]) + (", …" if len(bad) > _NAMED else "")
-        warnings = (*warnings, tr("{count} lines are not JSON: line {lines}.", count=len(bad), lines=named))
+        warnings = (*warnings, tr("Lines that are not JSON: {count} (line {lines}).", count=len(bad), lines=named))
     return ParsedDocument(text, stem(name), "application/x-ndjson", cover(text, blocks), warnings=warnings)
 
 
 def _unescaped(source: str) -> str:
-    """The same JSON with escaped characters as themselves, but for quotes, backslashes, controls and lone surrogates."""
+    """The same JSON with ``\\u`` escapes resolved, but for quotes, backslashes, controls and lone surrogates."""
 
     def written(found: re.Match[str]) -> str:
         if found[0][1] != "u":
             return found[0]
         characters = json.loads(f'"{found[0]}"')
-        return "".join(c if c.isprintable() and c not in '"\\' else f"\\u{ord(c):04x}" for c in characters)
+        return "".join(c if c.isprintable() and c not in '"\\' else json.dumps(c)[1:-1] for c in characters)
 
     return _ESCAPES.sub(written, source)
 

@@ -17,6 +17,7 @@ from workbench.i18n import tr
 from workbench.records.corpus import Block, BlockKind, MetaValue, ParsedDocument
 
 _FRONT_MATTER: Final = re.compile(r"---[^\S\n]*\n(.*?)^(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_LONGEST_HEADING: Final = 500  # characters; inline parsing takes more than linear time on hostile text
 _KINDS: Final[dict[str, BlockKind]] = {
     "paragraph_open": "paragraph",
     "blockquote_open": "quote",
@@ -95,16 +96,17 @@ def _blocks(text: str) -> Iterator[Block]:
 def _table_rows(tokens: Sequence[Token], at: int) -> tuple[Token, list[Token]]:
     """The header row's token (whose span with the delimiter row ends at the first body row) and the body rows'."""
     rows: list[Token] = []
-    for token in tokens[at:]:
-        if token.type == "table_close":
-            break
-        if token.type == "tr_open":
-            rows.append(token)
+    while tokens[at].type != "table_close":
+        if tokens[at].type == "tr_open":
+            rows.append(tokens[at])
+        at += 1
     return rows[0], rows[1:]
 
 
 def _plain(markdown: str) -> str:
-    """Inline Markdown without its marks: ``The `parse` *function*`` → "The parse function"."""
+    """Inline Markdown without its marks: ``The `parse` *function*`` → "The parse function". Very long ones stay."""
+    if len(markdown) > _LONGEST_HEADING:
+        return " ".join(markdown.split())
     children = (child for token in _inline_parser().parseInline(markdown) for child in token.children or ())
     pieces = (" " if child.type in ("softbreak", "hardbreak") else child.content for child in children)
     return " ".join("".join(pieces).split())

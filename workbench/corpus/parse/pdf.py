@@ -77,7 +77,7 @@ def parse(data: bytes, name: str) -> ParsedDocument:
     if len(empty) == len(raw.pages):
         raise DocumentError(
             tr("No text in the PDF"),
-            tr("Its {count} pages are images without a text layer.", count=len(raw.pages)),
+            tr("None of its pages ({count}) has a text layer: they are images.", count=len(raw.pages)),
             tr("Run OCR on it first (for example with OCRmyPDF) and ingest the result."),
         )
     text, pages = _join(raw)
@@ -166,10 +166,11 @@ def _paragraph_starts(lines: list[_Line]) -> Iterator[bool]:
     """Whether each line begins a paragraph: space above, another size, an indent, or after a line that ends early."""
     pitches = [a.last_bottom - b.bottom for a, b in pairwise(lines) if a.last_bottom > b.bottom]
     pitch = median(pitches) if pitches else 0.0
-    margin = max((line.right for line in lines), default=0.0)
     for i, line in enumerate(lines):
         above = lines[i - 1]
         drop = above.last_bottom - line.bottom
+        column = [near for near in lines[max(0, i - 4) : i + 4] if abs(near.left - above.left) < 3 * above.size]
+        margin = max((near.right for near in column), default=0.0)
         ended = bool(_SENTENCE_END.search(above.text))
         yield (
             i == 0

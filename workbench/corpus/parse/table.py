@@ -114,7 +114,7 @@ def _ragged(records: list[_Record]) -> Iterator[str]:
     if lines:
         named = ", ".join(lines[:_NAMED]) + (", …" if len(lines) > _NAMED else "")
         yield tr(
-            "{count} rows do not have the {width} columns of the first one: line {lines}.",
+            "Rows without the {width} columns of the first one: {count} (line {lines}).",
             count=len(lines),
             width=width,
             lines=named,
