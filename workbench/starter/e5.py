@@ -68,6 +68,7 @@ def _write_model(file: E5File, folder: Path) -> None:
         full,
         folder / _MODEL_FILE,
         weight_type=QuantType.QInt8,
+        per_channel=True,  # a scale for each column: on XQuAD this ranks as float does, one scale loses 1.5 % of R@1
         op_types_to_quantize=["MatMul"],  # else it also takes the embedding's Gather, which is at 8 bits already
         extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},  # types behind Gelu can't be inferred
     )
