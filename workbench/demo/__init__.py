@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 DEMO_COLLECTION: Final = "demo"
-DEMO_QUESTION: Final = "How long can I borrow a book, and how often can I renew it?"
+DEMO_QUESTION: Final = "For how many days are books lent?"
 
 
 def demo_folder() -> Path:
