@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,7 @@ def test_the_format_is_told_from_extension_and_beginning() -> None:
     assert format_of(b"<!DOCTYPE html>", "page").name == "HTML"
     assert format_of(b"<!DOCTYPE html>", "page.txt").name == "text"
     assert format_of(b"anything", "a.unknown").name == "text"
+    assert format_of(b"PK\x03\x04 some other zip", "a.jar").name == "text"
     assert parse_bytes(make.docx(lambda d: d.add_paragraph("hola")), "no-extension").text == "hola"
 
 
@@ -75,6 +77,8 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path, monkeypatch: pytest.M
         parse(tmp_path / "gone.txt")
     with pytest.raises(DocumentError, match="directory"):
         parse(tmp_path)
+    with pytest.raises(DocumentError, match="device"):
+        parse(Path(os.devnull))
     large = tmp_path / "large.txt"
     large.write_text("x" * 100)
     monkeypatch.setattr(parsing, "MAX_BYTES", 99)

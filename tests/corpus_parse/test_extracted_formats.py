@@ -66,6 +66,10 @@ def test_html_structure_and_metadata() -> None:
     assert next(b.label for b in document.blocks if b.kind == "code") == "python"
 
 
+def test_html_line_ends_by_reference_become_newlines() -> None:
+    assert parsed(b"<pre>a&#13;\nb&#13;c</pre>", "a.html").text == "a\nb\nc"
+
+
 def test_html_in_a_declared_encoding() -> None:
     source = '<meta charset="windows-1251"><p>Привет, мир'
     assert parsed(source.encode("cp1251"), "r.html").text == "Привет, мир"

@@ -63,6 +63,12 @@ def checked(fields: Metadata) -> tuple[dict[str, MetaValue], list[str]]:
     return good, problems
 
 
+def from_document(fields: Metadata) -> tuple[dict[str, MetaValue], tuple[str, ...]]:
+    """What a document says about itself: the fields that hold, and a warning for each one that was left out."""
+    good, problems = checked(fields)
+    return good, tuple(tr("Left out of the metadata: {problem}", problem=problem) for problem in problems)
+
+
 def parse_assignments(assignments: Iterable[str]) -> dict[str, MetaValue]:
     """``("year=2026", "roles=student,teacher", "tags=[a, b]")`` as typed metadata; quotes keep a value text.
 

@@ -27,21 +27,21 @@ class Format:
 
     Attributes:
         extensions: lower case, without the dot.
-        magic: how its files begin, in lower case, when their extension is unknown or wrong.
+        recognises: tells its files from their bytes, when their extension is unknown.
     """
 
     name: str
     parser: Parser
     extensions: tuple[str, ...]
-    magic: tuple[bytes, ...] = ()
+    recognises: Callable[[bytes], bool] = lambda data: False
 
 
 FORMATS: Final = (
-    Format("PDF", pdf.parse, ("pdf",), magic=(b"%pdf-",)),
-    Format("Word", docx.parse, ("docx", "docm", "doc"), magic=(b"pk\x03\x04", b"\xd0\xcf\x11\xe0")),
-    Format("HTML", html.parse, ("html", "htm", "xhtml"), magic=(b"<!doctype html", b"<html")),
+    Format("PDF", pdf.parse, ("pdf",), pdf.recognises),
+    Format("Word", docx.parse, ("docx", "docm", "doc"), docx.recognises),
+    Format("HTML", html.parse, ("html", "htm", "xhtml"), html.recognises),
     Format("Markdown", markdown.parse, ("md", "markdown", "mdown", "mkd")),
-    Format("CSV", table.parse, ("csv", "tsv", "tab")),
+    Format("CSV", table.parse, ("csv", "tsv")),
     Format("JSON", json_.parse, ("json", "geojson", "ipynb")),
     Format("JSON Lines", json_.parse_lines, ("jsonl", "ndjson")),
     Format("source code", code.parse, tuple(code.LANGUAGES)),
@@ -62,6 +62,10 @@ def parse(path: Path, name: str = "") -> ParsedDocument:
     """
     try:
         size = path.stat().st_size
+        if not (path.is_file() or path.is_dir()):  # reading those may never end; a folder fails by itself
+            raise DocumentError(
+                tr("Unreadable file"), tr("It is a pipe or a device."), tr("Save what it gives in a file.")
+            )
         if size > MAX_BYTES:
             raise DocumentError(
                 tr("Document too large"),
@@ -98,10 +102,8 @@ def parse_bytes(data: bytes, name: str) -> ParsedDocument:
 
 
 def format_of(data: bytes, name: str) -> Format:
-    """By extension; a known beginning decides when the extension is unknown, or says text and the bytes say PDF."""
-    by_extension = _BY_EXTENSION.get(Path(name).suffix[1:].lower())
-    head = data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    by_magic = next((format_ for format_ in FORMATS if format_.magic and head.startswith(format_.magic)), None)
-    if by_magic is not None and (by_extension is None or by_magic.name == "PDF"):
-        return by_magic
-    return by_extension or _PLAIN
+    """By extension; by the bytes when it is unknown, and for a PDF whatever its name says."""
+    known = _BY_EXTENSION.get(Path(name).suffix[1:].lower())
+    if known is None or pdf.recognises(data):
+        return next((candidate for candidate in FORMATS if candidate.recognises(data)), known or _PLAIN)
+    return known

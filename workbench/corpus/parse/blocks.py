@@ -77,6 +77,7 @@ class Writer:
 
     def add(self, text: str, kind: BlockKind, *, level: int = 0, label: str = "", header: str = "") -> None:
         """Appends a block; blank text is left out. Rows and list items stand on neighbouring lines."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
         text = text.rstrip().lstrip("\n") if kind in _INDENTED_KINDS else text.strip()
         if not text.strip():
             return

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any, Final
 
-from workbench.corpus.metadata import typed
+from workbench.corpus.metadata import from_document, typed
 from workbench.corpus.parse.blocks import Writer, stem
 from workbench.corpus.parse.decoding import empty
 from workbench.errors import DocumentError
@@ -35,6 +35,11 @@ _SKIPPED: Final = frozenset(
 )
 
 
+def recognises(data: bytes) -> bool:
+    """Whether it is a zip with a Word document in it."""
+    return data.startswith(b"PK\x03\x04") and b"word/document.xml" in data
+
+
 def parse(data: bytes, name: str) -> ParsedDocument:
     """A docx file. Tracked insertions are text, deletions aren't; headers, footers and notes are left out.
 
@@ -47,10 +52,10 @@ def parse(data: bytes, name: str) -> ParsedDocument:
     text, blocks = writer.finish()
     if not text:
         raise empty()
-    metadata = _properties(document.core_properties)
+    metadata, warnings = from_document(_properties(document.core_properties))
     first_heading = next((block.label for block in blocks if block.kind == "heading"), "")
     title = str(metadata.get("title") or first_heading or stem(name))
-    return ParsedDocument(text, title, MEDIA_TYPE, blocks, metadata=metadata)
+    return ParsedDocument(text, title, MEDIA_TYPE, blocks, metadata=metadata, warnings=warnings)
 
 
 def _open(data: bytes) -> Any:

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from workbench.corpus.metadata import checked
+from workbench.corpus.metadata import from_document
 from workbench.corpus.parse.blocks import Writer, stem
 from workbench.corpus.parse.decoding import decode, empty
 from workbench.errors import DocumentError
@@ -57,6 +57,11 @@ _NEVER_NESTED: Final = frozenset(
 )
 
 
+def recognises(data: bytes) -> bool:
+    """Whether the bytes begin as HTML does."""
+    return data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
+
+
 def parse(data: bytes, name: str) -> ParsedDocument:
     """HTML, however malformed. Scripts, styles, navigation, forms and hidden elements are left out.
 
@@ -73,10 +78,9 @@ def parse(data: bytes, name: str) -> ParsedDocument:
     text, blocks = reader.writer.finish()
     if not text:
         raise empty()
-    metadata, problems = checked(_metadata(tree))
+    metadata, left_out = from_document(_metadata(tree))
     first_heading = next((block.label for block in blocks if block.kind == "heading"), "")
     title = str(metadata.get("title") or first_heading or stem(name))
-    left_out = (tr("Left out of the metadata: {problem}", problem=problem) for problem in problems)
     return ParsedDocument(text, title, "text/html", blocks, metadata=metadata, warnings=(*warnings, *left_out))
 
 
@@ -243,10 +247,11 @@ def _cells(row: LexborNode) -> list[LexborNode]:
 
 
 def _is_headed(table: LexborNode) -> bool:
-    """Whether the first row that has cells is the header: in ``thead``, or of ``th`` cells only."""
+    """Whether the first row that has cells is the header: several of them, in ``thead`` or all ``th``."""
     first = next(row for row in table.css("tr") if _cells(row))
     in_head = first.parent is not None and first.parent.tag == "thead"
-    return in_head or all(cell.tag == "th" for cell in _cells(first))
+    cells = _cells(first)
+    return len(cells) > 1 and (in_head or all(cell.tag == "th" for cell in cells))
 
 
 def _visible_text(root: LexborNode) -> str:

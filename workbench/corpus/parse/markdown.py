@@ -10,7 +10,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from workbench.corpus.metadata import checked, read_yaml
+from workbench.corpus.metadata import from_document, read_yaml
 from workbench.corpus.parse.blocks import cover, line_starts, stem
 from workbench.corpus.parse.decoding import decode, empty
 from workbench.i18n import tr
@@ -53,9 +53,7 @@ def _split_front_matter(source: str) -> tuple[str, dict[str, MetaValue], tuple[s
         return source, {}, (tr("The front matter is not valid YAML and was kept as text: {reason}", reason=error),)
     if fields is None:
         return source, {}, ()
-    metadata, problems = checked(fields)
-    left_out = (tr("Left out of the front matter: {problem}", problem=problem) for problem in problems)
-    return source[found.end() :], metadata, tuple(left_out)
+    return source[found.end() :], *from_document(fields)
 
 
 @cache

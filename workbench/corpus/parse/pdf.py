@@ -12,7 +12,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
-from workbench.corpus.parse.blocks import cover, paragraphs, stem
+from workbench.corpus.parse.blocks import cover, stem
+from workbench.corpus.parse.text import prose
 from workbench.errors import DocumentError
 from workbench.i18n import tr
 from workbench.records.corpus import Block, MetaValue, Page, ParsedDocument
@@ -65,6 +66,11 @@ class _Raw:
     properties: dict[str, str]
 
 
+def recognises(data: bytes) -> bool:
+    """Whether the bytes begin as a PDF does."""
+    return data[:64].lstrip().startswith(b"%PDF-")
+
+
 def parse(data: bytes, name: str) -> ParsedDocument:
     """A PDF with a text layer. Lines stay lines; words that were hyphenated at a line's end are joined.
 
@@ -82,12 +88,13 @@ def parse(data: bytes, name: str) -> ParsedDocument:
         )
     text, pages = _join(raw)
     headings = list(_headings(text, pages, raw.outline))
-    blocks = cover(text, [*headings, *_paragraphs(text, headings)])
+    blocks = cover(text, [*headings, *_prose(text, headings)])
     metadata = _metadata(raw.properties)
     warnings: tuple[str, ...] = ()
     if empty:
         warnings = (tr("Pages without text (images?): {pages}.", pages=", ".join(map(str, empty))),)
-    title = str(metadata.get("title") or (headings[0].label if headings else stem(name)))
+    unnumbered = (heading.label for heading in headings[:1] if not heading.label[0].isdigit())  # "1 Introduction"
+    title = str(metadata.get("title") or next(unnumbered, stem(name)))
     return ParsedDocument(text, title, MEDIA_TYPE, blocks, pages, metadata, warnings)
 
 
@@ -211,11 +218,11 @@ def _headings(text: str, pages: tuple[Page, ...], outline: Iterable[_Outlined]) 
             yield Block(found.start(), at, "heading", level=entry.level, label=" ".join(found[0].split()))
 
 
-def _paragraphs(text: str, headings: list[Block]) -> Iterator[Block]:
-    """What stands between the headings, paragraph by paragraph."""
+def _prose(text: str, headings: list[Block]) -> Iterator[Block]:
+    """Paragraphs and lists between the headings."""
     edges = [0, *(edge for heading in headings for edge in (heading.start, heading.end)), len(text)]
     for start, end in zip(edges[::2], edges[1::2], strict=True):
-        yield from (Block(*span, "paragraph") for span in paragraphs(text, start, end))
+        yield from prose(text, start, end)
 
 
 def _metadata(properties: dict[str, str]) -> dict[str, MetaValue]:

@@ -39,7 +39,7 @@ def parse(data: bytes, name: str) -> ParsedDocument:
     text, warnings = decode(data)
     starts = line_starts(text)
     lines = [text[a:b] for a, b in pairwise(starts)]
-    is_tsv = name.lower().endswith((".tsv", ".tab"))
+    is_tsv = name.lower().endswith(".tsv")
     problems: list[str] = []
     records = list(_records(lines, _delimiter(lines, "\t" if is_tsv else ","), problems))
     header = text[starts[records[0].first] : starts[records[0].last]].strip() if _is_header(records[0]) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from workbench.corpus.parse.blocks import cover, paragraphs, stem
@@ -20,19 +21,17 @@ def parse(data: bytes, name: str) -> ParsedDocument:
         DocumentError: empty, binary, or badly encoded.
     """
     text, warnings = decode(data)
-    blocks = cover(text, _blocks(text))
+    blocks = cover(text, prose(text, 0, len(text)))
     return ParsedDocument(text, stem(name), "text/plain", blocks, warnings=warnings)
 
 
-def _blocks(text: str) -> Iterator[Block]:
-    for start, end in paragraphs(text, 0, len(text)):
-        items = _items(text, start, end)
-        if not items:
-            yield Block(start, end, "paragraph")
-            continue
-        if items[0] > start:
-            yield Block(start, items[0], "paragraph")
-        for item, following in zip(items, [*items[1:], end], strict=True):
+def prose(text: str, start: int, end: int) -> Iterator[Block]:
+    """The paragraphs of ``text[start:end]``, and its lists: one block for each outermost item."""
+    for first, last in paragraphs(text, start, end):
+        items = _items(text, first, last)
+        if not items or items[0] > first:
+            yield Block(first, items[0] if items else last, "paragraph")
+        for item, following in pairwise([*items, last]):
             yield Block(item, following, "list", level=1)
 
 
