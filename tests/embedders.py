@@ -73,6 +73,9 @@ class HashEmbedder:
         self.tokenizer = WordTokenizer()
         self.embedded: list[str] = []
 
+    def start(self) -> None:
+        pass
+
     def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
         for text in texts:
             if cancel and cancel.is_set():

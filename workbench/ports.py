@@ -65,6 +65,14 @@ class Embedder(Protocol):
         """The model's own tokenizer; usable without starting the child."""
         ...
 
+    def start(self) -> None:
+        """Starts the child where none runs, so that the first text needn't wait; returns when it is ready.
+
+        Raises:
+            EngineError: it can't be started.
+        """
+        ...
+
     def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
         """One vector per text, in order, as each is ready.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,6 +62,7 @@ class Preparer:
         for state in self._states.values():
             self._by_uri[state.uri].append(state)
         self._claimed: dict[str, str] = {}
+        self._embedder_starts = False
 
     def source(self, source: Source) -> Prepared:
         """A file. What goes wrong with it becomes its outcome.
@@ -97,6 +100,7 @@ class Preparer:
             if state.complete and (state.hash, state.metadata_hash) == (digest, given_hash):
                 self._claim(state.source_id, source)
                 return Prepared(_unchanged(state))
+        self._start_embedder()
         own_name = min(stored, key=lambda s: s.source_id != source.source_id).source_id if stored else source.source_id
         parsed = parse(source.path, own_name)
         metadata = merge(parsed.metadata, beside, self._given)
@@ -150,8 +154,20 @@ class Preparer:
         )
 
     def _stored(self, state: DocumentState) -> Prepared:
+        self._start_embedder()
         document = self._corpus.document(state.document_id)
         return self._cut(document, self._corpus.parsed_document(state.document_id), state)
+
+    def _start_embedder(self) -> None:
+        """Once, in a thread: its child loads the model while the first document is parsed and cut."""
+
+        def start() -> None:
+            with suppress(EngineError):  # asking it for a vector will raise the same, where it can be told
+                self._embedder.start()
+
+        if not self._embedder_starts:
+            self._embedder_starts = True
+            threading.Thread(target=start, name="start embedder", daemon=True).start()
 
     def _cut(self, document: Document, parsed: ParsedDocument, known: DocumentState | None) -> Prepared:
         def similarity(texts: Sequence[str]) -> list[Vector]:

@@ -161,6 +161,10 @@ class ChildEmbedder:
         child = self._child
         return child.pid if child and child.alive else None
 
+    def start(self) -> None:
+        """Starts the child where none runs. See ``workbench.ports.Embedder``."""
+        self._running()
+
     def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
         """One vector per text, in order, as each is ready. See ``workbench.ports.Embedder``."""
         return self._embed([self._card.passage_prefix + text for text in texts], cancel, urgent=False)
