@@ -56,7 +56,7 @@ class ChatTemplate:
 def _broken(error: Exception) -> EngineError:
     return EngineError(
         tr("The chat template failed"),
-        tr("The model file's own template says: {reason}", reason=str(error) or type(error).__name__),
+        tr("The model file's own template says “{reason}”.", reason=str(error) or type(error).__name__),
         tr("Choose another file of this model; this one's template is broken or doesn't take such messages."),
     )
 
