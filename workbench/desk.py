@@ -340,7 +340,14 @@ class Desk:
 
     def _in_collection(self, options: SearchOptions | None) -> SearchOptions:
         options = options or SearchOptions()
-        return options if options.collection else replace(options, collection=self.collection)
+        name = options.collection or self.collection
+        if not name:
+            raise NotFoundError(
+                tr("An empty file"),
+                tr("There is no document in {file} yet.", file=self.path.name),
+                tr("Bring some in: workbench ingest PATH"),
+            )
+        return replace(options, collection=name)
 
     def _remember_files(self, files: tuple[ModelFile, ...]) -> None:
         found = {f.path for f in files}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
@@ -184,7 +185,7 @@ def test_help_in_spanish(cli: Cli) -> None:
 def test_every_help_sentence_has_its_spanish() -> None:
     spanish = catalogue("es")
     sentences = {
-        sentence
+        inspect.cleandoc(sentence)
         for command in (workbench, *workbench.commands.values())
         for sentence in (command.help, *(p.help for p in command.params if isinstance(p, click.Option)))
         if sentence and sentence not in {"Show this message and exit.", "Show the version and exit."}

@@ -14,6 +14,9 @@ from workbench.records.answers import Answer, AskOptions, Citation, Trace
 from workbench.records.retrieval import FusionMethod, HitView, Lane, SearchOptions, SearchResult
 from workbench.text.clean import printable
 
+TEXT_SHOWN = 160
+"""Characters of a chunk that a line of ``search`` shows at most."""
+
 MARKS = {"supported": "✓", "weak": "~", "unsupported": "✗", "uncited": "?"}
 
 
@@ -59,7 +62,7 @@ def _print_search(result: SearchResult) -> None:
             _rank(view.hit.dense_rank),
             view.source_id,
             place(view),
-            " ".join(view.text.split()),
+            _start_of(view.text),
         )
         for view in result.hits
     ]
@@ -72,6 +75,11 @@ def _print_search(result: SearchResult) -> None:
         tr("{passed} chunks pass the filters · {time}", passed=passed, time=duration(result.duration_ms / 1000)),
         err=True,
     )
+
+
+def _start_of(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_SHOWN else line[: TEXT_SHOWN - 1] + "…"
 
 
 def _rank(rank: int | None) -> str:
