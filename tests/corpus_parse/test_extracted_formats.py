@@ -208,3 +208,14 @@ def test_damaged_locked_and_exploding_docx() -> None:
 def test_an_empty_docx_is_empty() -> None:
     with pytest.raises(DocumentError, match="Empty"):
         parse_bytes(make.docx(lambda document: None), "x.docx")
+
+
+def test_a_printed_page_number_is_no_text_of_the_page() -> None:
+    document = parsed(make.pdf([["It begins here and", "1"], ["2", "goes on there."], ["3"]]), "n.pdf")
+    assert document.text == "It begins here and\ngoes on there.\n\n3"
+    assert [page.number for page in document.pages] == [1, 2, 3]
+
+
+def test_list_items_of_a_pdf_are_blocks() -> None:
+    document = parsed(make.pdf([["We need:", "- water", "- bread and", "  butter"]]), "n.pdf")
+    assert shown(document) == [("paragraph", "We need:"), ("list", "- water"), ("list", "- bread and\nbutter")]

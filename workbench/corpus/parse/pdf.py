@@ -164,8 +164,10 @@ def _lines(textpage: Any) -> Iterator[_Line]:
 
 
 def _stored(line: str) -> str:
-    """The line without hyphens at line ends and without characters that no text holds."""
-    joined = re.sub(rf"(?<=[^\W\d_]){_HYPHEN}(?=[^\W\d_])", "", line).replace(_HYPHEN, "-")
+    """The line without characters that no text holds; a hyphen at a line's end goes where a small letter follows."""
+    joined, *rest = line.split(_HYPHEN)
+    for part in rest:
+        joined += part if joined[-1:].isalpha() and part[:1].islower() else "-" + part
     return " ".join(joined.translate(_UNSTORED).split())
 
 
