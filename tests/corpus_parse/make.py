@@ -6,8 +6,11 @@ import io
 from typing import Any
 
 
-def pdf(pages: list[list[str]], outline: list[tuple[str, int]] | None = None, title: str = "") -> bytes:
-    """A PDF with one line of text for each string (none for an empty page) and an outline of (title, page from 0)."""
+def pdf(pages: list[list[str]], outline: list[tuple[str, int]] | None = None, title: str = "()") -> bytes:
+    """A PDF with one line of text for each string (none for an empty page) and an outline of (title, page from 0).
+
+    ``title`` is a PDF string object, brackets included.
+    """
     outline = outline or []
     count, first_entry = len(pages), 3 + 2 * len(pages)
     kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(count))
@@ -28,7 +31,7 @@ def pdf(pages: list[list[str]], outline: list[tuple[str, int]] | None = None, ti
         objects.append(
             f"<</Title({name})/Parent {first_entry + 1} 0 R/Dest[{4 + 2 * page} 0 R/XYZ 72 700 0]{following}>>"
         )
-    objects.append(f"<</Title({title})>>")
+    objects.append(f"<</Title{title}>>")
     body = "%PDF-1.4\n" + "".join(f"{n} 0 obj\n{o}\nendobj\n" for n, o in enumerate(objects, 1))
     return (body + f"trailer<</Root 1 0 R/Info {len(objects)} 0 R/Size {len(objects) + 1}>>\n%%EOF").encode("latin-1")
 

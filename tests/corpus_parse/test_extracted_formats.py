@@ -127,7 +127,7 @@ def test_a_pdf_without_any_text_names_ocr_as_the_remedy() -> None:
 
 def test_outline_entries_become_headings_where_their_title_stands() -> None:
     pages = [["Contents", "Scope 2", "Not there 2"], ["1.2 Scope", "It holds here.", "Scope of work is large."]]
-    data = make.pdf(pages, [("Scope", 1), ("Not there", 1)], title="Rules")
+    data = make.pdf(pages, [("Scope", 1), ("Not there", 1)], title="(Rules)")
     document = parsed(data, "rules.pdf")
     assert document.title == "Rules"
     headings = [b for b in document.blocks if b.kind == "heading"]
@@ -214,6 +214,11 @@ def test_a_printed_page_number_is_no_text_of_the_page() -> None:
     document = parsed(make.pdf([["It begins here and", "1"], ["2", "goes on there."], ["3"]]), "n.pdf")
     assert document.text == "It begins here and\ngoes on there.\n\n3"
     assert [page.number for page in document.pages] == [1, 2, 3]
+
+
+def test_a_title_that_is_no_text_loses_only_the_title() -> None:
+    document = parsed(make.pdf([["Some text"]], title="<FEFFD800>"), "n.pdf")
+    assert (document.title, document.text) == ("n", "Some text")
 
 
 def test_list_items_of_a_pdf_are_blocks() -> None:

@@ -54,7 +54,7 @@ def test_any_bytes_keep_the_contract(name: str, data: bytes) -> None:
 @cache
 def _samples() -> dict[str, bytes]:
     return {
-        "a.pdf": make.pdf([["Scope", "Some text here."], ["More."]], [("Scope", 0)], "Title"),
+        "a.pdf": make.pdf([["Scope", "Some text here."], ["More."]], [("Scope", 0)], "(Title)"),
         "a.docx": make.docx(lambda d: (d.add_heading("H"), d.add_paragraph("text"), d.add_table(2, 2))),
     }
 

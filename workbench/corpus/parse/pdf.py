@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
@@ -25,6 +25,7 @@ _ERROR_PASSWORD: Final = 4  # FPDF_ERR_PASSWORD
 _HYPHEN: Final = "\ufffe"  # what pdfium puts for a hyphen at a line's end; it joins the lines
 _UNSTORED: Final = {code: None for code in range(32) if chr(code) not in "\t\n\r"} | {0xFFFF: None}
 _SENTENCE_END: Final = re.compile(r"[.!?:;…][\"'”’»)\]]*\s*$")
+_PROPERTIES: Final = {"Title": "title", "Author": "author", "CreationDate": "created", "ModDate": "modified"}
 _DATE: Final = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
 _NUMBERING: Final = r"(?:(?:\d+|[IVXLC]+|[A-Z])(?:\.\d+)*[.)]?\s+)?"
 
@@ -103,12 +104,12 @@ def _read(data: bytes) -> _Raw:
 
     try:
         with closing(pypdfium2.PdfDocument(data)) as document:
-            labels = tuple(document.get_page_label(i) or str(i + 1) for i in range(len(document)))
+            labels = tuple(_told(document.get_page_label, i) or str(i + 1) for i in range(len(document)))
             return _Raw(
                 pages=tuple(_page_text(document, i, label) for i, label in enumerate(labels)),
                 labels=labels,
                 outline=tuple(_outline(document)),
-                properties=document.get_metadata_dict(skip_empty=True),
+                properties={key: _told(document.get_metadata_value, key) for key in _PROPERTIES},
             )
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _ERROR_PASSWORD:
@@ -124,11 +125,19 @@ def _read(data: bytes) -> _Raw:
         ) from error
 
 
+def _told(ask: Callable[..., str], *about: object) -> str:
+    """What pdfium answers, "" when a damaged file makes it answer with no valid text."""
+    try:
+        return ask(*about)
+    except UnicodeDecodeError:
+        return ""
+
+
 def _outline(document: Any) -> Iterator[_Outlined]:
     for bookmark in document.get_toc():
         destination = bookmark.get_dest()
         page = destination.get_index() if destination is not None else None
-        if page is not None and (title := " ".join(bookmark.get_title().split())):
+        if page is not None and (title := " ".join(_told(bookmark.get_title).split())):
             yield _Outlined(title, min(6, bookmark.level + 1), page)
 
 
@@ -229,11 +238,11 @@ def _prose(text: str, headings: list[Block]) -> Iterator[Block]:
 
 def _metadata(properties: dict[str, str]) -> dict[str, MetaValue]:
     found: dict[str, MetaValue] = {}
-    for key, source in (("title", "Title"), ("author", "Author")):
-        if value := " ".join(properties.get(source, "").translate(_UNSTORED).split()):
-            found[key] = value
-    for key, source in (("created", "CreationDate"), ("modified", "ModDate")):
-        if match := _DATE.match(properties.get(source, "")):
+    for source, key in _PROPERTIES.items():
+        value = " ".join(properties[source].translate(_UNSTORED).split())
+        if not source.endswith("Date"):
+            found |= {key: value} if value else {}
+        elif match := _DATE.match(value):
             try:
                 found[key] = date(*map(int, match.groups()))
             except ValueError:
