@@ -36,6 +36,8 @@ def prepare(path: Path, *, read_only: bool, timeout: float) -> Access:
     access: Access = "write"
     if read_only:
         access = "read" if _can_write(path) else "immutable"
+        if access == "immutable" and _has_log(path):
+            raise _not_up_to_date(path)
     elif fresh:
         access = "create"
     try:
@@ -54,11 +56,7 @@ def _make_ready(connection: Connection, path: Path, *, fresh: bool, read_only: b
         _check_pages(connection, path)
     if read_only:
         if version(connection) < len(MIGRATIONS):
-            raise FileError(
-                tr("The file is from an older version"),
-                tr("“{path}” has to be brought up to date before it can be read.", path=path),
-                tr("Open it once for writing."),
-            )
+            raise _not_up_to_date(path)
         return
     migrate(connection, path)
     _use_wal(connection, path, timeout)
@@ -133,8 +131,7 @@ def _check_header(path: Path, header: bytes, size: int) -> None:
         )
     if _integer(header, 60) > len(MIGRATIONS):
         raise newer_file(path)
-    wal = path.with_name(path.name + "-wal")
-    if size < _integer(header, 28) * PAGE_SIZE and not wal.exists():
+    if size < _integer(header, 28) * PAGE_SIZE and not _has_log(path):
         raise damaged_file(path)
 
 
@@ -142,8 +139,22 @@ def _integer(header: bytes, offset: int) -> int:
     return int(struct.unpack_from(">I", header, offset)[0])
 
 
+def _has_log(path: Path) -> bool:
+    """Whether a program that is running or died has left changes beside the file."""
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
 def _can_write(path: Path) -> bool:
     return all(os.access(p, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for p in (path, path.parent))
+
+
+def _not_up_to_date(path: Path) -> FileError:
+    return FileError(
+        tr("The file isn't up to date"),
+        tr("“{path}” has to be brought up to date before it can be read.", path=path),
+        tr("Open it once for writing."),
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> FileError:

@@ -1,0 +1,1 @@
+"""The file: opening, migrations, documents, lanes, filters, traces, concurrency, sudden death."""

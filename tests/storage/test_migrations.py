@@ -1,0 +1,60 @@
+"""From every older shape of the file to the newest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from storage import open_store
+from storage.driver import Connection, connect
+from storage.migrations import MIGRATIONS, Migration, migrate, version
+from workbench.records.corpus import Recipe
+from workbench.records.evals import Case
+
+
+def schema(path: Path) -> list[tuple[str, str]]:
+    connection = connect(path, "write")
+    rows: list[tuple[str, str]] = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+    connection.close()
+    return rows
+
+
+@pytest.mark.parametrize("done", range(1, len(MIGRATIONS) + 1))
+def test_every_older_shape_opens_and_becomes_the_newest(tmp_path: Path, done: int) -> None:
+    path, fresh = tmp_path / "older.db", tmp_path / "fresh.db"
+    older = connect(path, "create")
+    migrate(older, path, MIGRATIONS[:done])
+    older.execute("INSERT INTO collection (name, recipe, created) VALUES ('kept', '{}', '2026-01-01T00:00:00+00:00')")
+    older.close()
+    open_store(fresh).close()
+    store = open_store(path)
+    assert store.corpus.collection("kept").recipe == Recipe()
+    assert store.datasets.put("set", "kept", [Case("1", "Why?")]).cases == 1
+    store.close()
+    assert schema(path) == schema(fresh)
+
+
+def test_migrations_are_recorded_by_name_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "workbench.db"
+    open_store(path).close()
+    connection = connect(path, "write")
+    recorded = connection.execute("SELECT number, name FROM migration ORDER BY number").fetchall()
+    assert recorded == [(n, m.name) for n, m in enumerate(MIGRATIONS, 1)]
+    assert version(connection) == len(MIGRATIONS)
+    connection.close()
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    def broken(connection: Connection) -> None:
+        connection.execute("CREATE TABLE half_done (x)")
+        raise RuntimeError("broken")
+
+    path = tmp_path / "workbench.db"
+    open_store(path).close()
+    before = path.read_bytes()
+    connection = connect(path, "write")
+    with pytest.raises(RuntimeError, match="broken"):
+        migrate(connection, path, (*MIGRATIONS, Migration("9999_broken", broken)))
+    connection.close()
+    assert path.read_bytes() == before
