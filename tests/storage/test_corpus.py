@@ -11,7 +11,7 @@ import pytest
 from storage.store import FileStore
 from tests.storage.builders import chunk_of, counts, document_of, embedder, put, query, vector_of
 from workbench.errors import EngineError, NotFoundError, UsageError
-from workbench.records.corpus import Block, Index, Page, ParsedDocument, Recipe
+from workbench.records.corpus import Block, Index, Metadata, Page, ParsedDocument, Recipe
 from workbench.records.retrieval import AllOf, Comparison
 
 EVERYTHING = AllOf(())
@@ -42,7 +42,7 @@ def test_collections_are_refused_in_words(store: FileStore) -> None:
 
 def test_a_document_comes_back_whole(store: FileStore, index: Index) -> None:
     text = "id;name\n1;Ana\n\nEl año pasado 🙂 llovió."
-    metadata = {
+    metadata: Metadata = {
         "year": 2026,
         "rate": 0.5,
         "draft": False,
@@ -198,7 +198,7 @@ def test_a_changed_text_leaves_no_chunks_of_the_old_one_in_other_indexes(store: 
 def test_metadata_can_be_replaced(store: FileStore, index: Index) -> None:
     document = document_of("a.txt", "", title="Old title", metadata={"year": 2020, "tag": "x"})
     (chunk,) = put(store, index, document, ["body"])
-    new = {"year": 2026, "title": "Becas nuevas", "status": "retired", "language": "es"}
+    new: Metadata = {"year": 2026, "title": "Becas nuevas", "status": "retired", "language": "es"}
     store.corpus.update_metadata(document.id, new, "m2")
     stored = store.corpus.document(document.id)
     assert (stored.title, stored.status, stored.language, stored.metadata_hash) == (

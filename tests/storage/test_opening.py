@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -13,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlite_utils.utils import sqlite3
 
 from storage import open_store
 from storage.driver import APPLICATION_ID, PAGE_SIZE, connect

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sqlite_utils.utils import sqlite3
 
+from storage.driver import Connection, connect
 from storage.indexes import COLUMNS
 from storage.search import MAX_NEIGHBOURS, match_expression
 from storage.store import FileStore
@@ -100,8 +100,8 @@ def test_any_query_is_safe(store: FileStore, index: Index, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def fts() -> object:
-    connection = sqlite3.connect(":memory:")
+def fts(tmp_path_factory: pytest.TempPathFactory) -> Connection:
+    connection = connect(tmp_path_factory.mktemp("fts") / "words.db", "create")
     connection.execute(f"CREATE VIRTUAL TABLE words USING fts5({', '.join(COLUMNS)})")
     connection.execute("INSERT INTO words VALUES ('a', 'a', 'a', 'a')")
     return connection
@@ -110,11 +110,11 @@ def fts() -> object:
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.text(), max_size=3), st.lists(st.text(), max_size=2))
 @example(['" OR *'], ['" NEAR('])
-def test_every_analysis_is_a_valid_full_text_query(fts: object, terms: list[str], phrases: list[str]) -> None:
+def test_every_analysis_is_a_valid_full_text_query(fts: Connection, terms: list[str], phrases: list[str]) -> None:
     wild = tuple(terms)
     expression = match_expression(Analysis("", wild, wild, wild, tuple(phrases), (), "", ""))
     if expression:
-        fts.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).fetchone()  # type: ignore[attr-defined]  # a connection
+        fts.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).fetchone()
 
 
 def test_filters_apply_before_ranking(store: FileStore, index: Index) -> None:
