@@ -35,10 +35,12 @@ def starter(source: Path | None, target: Path | None) -> None:
     line = StatusLine()
     told = ""
     for progress in steps:
-        line.say(progress.message, matters=progress.step != told)
+        if progress.finished:
+            line.clear()
+            click.echo(progress.message)
+        else:
+            line.say(progress.message, matters=progress.step != told)
         told = progress.step
-    line.clear()
-    click.echo(tr("The starter models are in {folder}.", folder=target or paths.models_folder()))
 
 
 @click.command()
