@@ -14,6 +14,7 @@ from tests.data import shared
 from tests.embedders import INFO, hash_vector, model_tokenizer
 from workbench.corpus.chunking import chunks_of, overhead_of
 from workbench.corpus.chunking.recipes import DEFAULTS
+from workbench.corpus.parse import parse_bytes
 from workbench.records.corpus import Block, Page, ParsedDocument, Recipe
 
 RECIPES = [
@@ -93,12 +94,15 @@ def test_siblings_in_one_chunk_stand_under_their_parent() -> None:
 
 
 def test_what_the_embedder_would_cut_is_flagged() -> None:
-    (whole,) = chunk(" ".join(["word"] * 507), Recipe("window", 507, 0))
-    (long,) = chunk(" ".join(["word"] * 508), Recipe("window", 508, 0))
-    assert (whole.tokens, whole.truncated) == (512, False) or whole.tokens < 512
-    assert long.tokens == whole.tokens + 1
-    (over,) = chunk(" ".join(["word"] * 600), Recipe("window", 600, 0))
-    assert over.truncated
+    (whole,) = chunk(" ".join(["word"] * 508), Recipe("window", 600, 0))
+    (over,) = chunk(" ".join(["word"] * 509), Recipe("window", 600, 0))
+    assert (whole.tokens, whole.truncated) == (512, False)
+    assert (over.tokens, over.truncated) == (513, True)
+
+
+def test_a_chunk_of_code_knows_its_definitions() -> None:
+    parsed = parse_bytes(b"import os\n\ndef one():\n    return 1\n\ndef two():\n    return 2\n", "a.py")
+    assert [c.metadata for c in chunk(parsed, Recipe("structure", 400))] == [{"definitions": ("one", "two")}]
 
 
 @pytest.mark.model

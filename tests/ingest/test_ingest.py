@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,9 @@ def test_a_retired_document_stays_retired_and_says_so(bench: Bench) -> None:
     (document,) = bench.store.corpus.documents("c")
     bench.store.corpus.set_status([document.id], "retired")
     assert "retired" in bench.ingest()["a.md"].reason
+    bench.write("own.md", "---\nstatus: retired\n---\nOld.")
+    bench.ingest()
+    assert bench.ingest()["own.md"].reason == ""
     bench.write("a.md", PAGE + "\nMore.")
     bench.ingest()
     assert bench.store.corpus.document(document.id).status == "retired"
@@ -219,6 +223,22 @@ def test_sources_that_are_gone_are_kept_retired_or_deleted(bench: Bench, on_miss
         {"in/gone.md"} if on_missing == "retire" else set()
     )
     assert actions["in/here.md"] == "unchanged"
+
+
+def test_a_folder_that_cant_be_listed_loses_no_document(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write("in/closed/a.md", "First.")
+    bench.write("in/b.md", "Second.")
+    bench.ingest()
+    iterdir = Path.iterdir
+
+    def refuse(path: Path) -> Iterator[Path]:
+        if path.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    assert bench.actions(on_missing="delete") == {"in/b.md": "unchanged", "in/closed": "failed"}
+    assert bench.texts("in/closed/a.md") == ["First."]
 
 
 def test_a_failed_document_says_what_its_error_says() -> None:

@@ -8,7 +8,7 @@ what the first one left and nothing twice.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from workbench.corpus.ahead import ahead
 from workbench.corpus.chunking import describe_recipe, recipe_from
 from workbench.corpus.preparing import Prepared, Preparer, failed, uri_of
 from workbench.corpus.progress import Meter
-from workbench.corpus.sources import find_sources
+from workbench.corpus.sources import Source, find_sources
 from workbench.errors import Cancelled, EngineError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Cancel, CorpusRepository, DocumentState, Embedder, Vector
@@ -50,7 +50,7 @@ class Ingester:
         meter = Meter(request.collection, len(sources) + len(others))
         try:
             yield from self._take_in(map(preparer.source, sources), index.recipe, meter, cancel)
-            yield meter.progress(*self._settle_missing(request, index, preparer.present))
+            yield meter.progress(*self._settle_missing(request, index, sources, preparer.present))
             others = self._incomplete(index)
             meter.total = meter.done + len(others)
             yield from self._take_in(map(preparer.stored, others), index.recipe, meter, cancel)
@@ -104,16 +104,22 @@ class Ingester:
                     yield meter.progress()
             yield meter.finished(_store(item, found))
 
-    def _settle_missing(self, request: IngestRequest, index: Index, present: set[str]) -> list[IngestOutcome]:
-        """Retires or deletes documents that came from the given paths and aren't there any more."""
+    def _settle_missing(
+        self, request: IngestRequest, index: Index, sources: Sequence[Source], present: set[str]
+    ) -> list[IngestOutcome]:
+        """Retires or deletes documents that came from the given paths and aren't there any more.
+
+        What lay in a folder that can't be listed now isn't known to be gone.
+        """
         if request.on_missing == "keep":
             return []
         roots = [Path(uri_of(path)) for path in request.paths]
+        closed = [Path(uri_of(source.path)) for source in sources if source.path.is_dir()]
         states = self._corpus.document_states(index.collection, index.id)
         gone = [
             state
             for state in states.values()
-            if state.source_id not in present and any(Path(state.uri).is_relative_to(root) for root in roots)
+            if state.source_id not in present and _lies_in(state.uri, roots) and not _lies_in(state.uri, closed)
         ]
         if request.on_missing == "retire":
             retired = [state for state in gone if state.status == "current"]
@@ -131,6 +137,10 @@ def _store(item: Prepared, vectors: Mapping[str, Vector]) -> IngestOutcome:
     except (EngineError, UsageError) as error:
         return failed(item.outcome.source_id, error).outcome
     return item.outcome
+
+
+def _lies_in(uri: str, folders: Sequence[Path]) -> bool:
+    return any(Path(uri).is_relative_to(folder) for folder in folders)
 
 
 def _other_recipe(collection: str, have: Recipe, wanted: Recipe) -> UsageError:

@@ -99,7 +99,7 @@ class Preparer:
         for state in stored:
             if state.complete and (state.hash, state.metadata_hash) == (digest, given_hash):
                 self._claim(state.source_id, source)
-                return Prepared(_unchanged(state))
+                return Prepared(self._unchanged(state))
         self._start_embedder()
         own_name = min(stored, key=lambda s: s.source_id != source.source_id).source_id if stored else source.source_id
         parsed = parse(source.path, own_name)
@@ -111,6 +111,13 @@ class Preparer:
             return self._metadata_only(known, metadata, given_hash)
         document = self._document(source, source_id, parsed, metadata, known)
         return self._cut(replace(document, hash=digest, metadata_hash=given_hash), parsed, known)
+
+    def _unchanged(self, state: DocumentState) -> IngestOutcome:
+        """Tells of a document that was retired here, not by its own metadata: it may have come back."""
+        if state.status == "current" or "status" in self._corpus.document(state.document_id).metadata:
+            return IngestOutcome(state.source_id, "unchanged")
+        reason, remedy = tr("It is retired, so no question finds it."), tr("Restore it if it is valid again.")
+        return IngestOutcome(state.source_id, "unchanged", reason=reason, remedy=remedy)
 
     def _claim(self, source_id: str, source: Source) -> None:
         """Takes the name for this file. Raises DocumentError when another file has it."""
@@ -188,17 +195,6 @@ class Preparer:
 def failed(source_id: str, error: WorkbenchError) -> Prepared:
     """A source that can't be taken in, and why."""
     return Prepared(IngestOutcome(source_id, "failed", reason=error.message, remedy=error.remedy))
-
-
-def _unchanged(state: DocumentState) -> IngestOutcome:
-    if state.status == "current":
-        return IngestOutcome(state.source_id, "unchanged")
-    return IngestOutcome(
-        state.source_id,
-        "unchanged",
-        reason=tr("It is retired, so no question finds it."),
-        remedy=tr("Restore it if it is valid again."),
-    )
 
 
 def _unexpected(error: Exception) -> DocumentError:

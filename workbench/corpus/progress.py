@@ -33,6 +33,9 @@ class Meter:
     def embedded(self) -> None:
         """One more chunk."""
         self._chunks_done += 1
+        if self._chunks_done == 1:  # what came before it was the model's loading
+            self._measured = time.monotonic()
+            return
         self._recent += 1
         since = time.monotonic() - self._measured
         if since >= _EVERY_S:
