@@ -72,7 +72,7 @@ class Connections:
         return future.result()
 
     def close(self) -> None:
-        """Waits for the write under way and for readers, checkpoints, and closes every connection."""
+        """Waits for readers and for writes that were handed in, checkpoints, and closes every connection."""
         with self._state:
             if self._closed:
                 return
@@ -82,8 +82,8 @@ class Connections:
         for connection in idle:
             connection.close()
         if self._executor is not None:
-            self._executor.submit(self._checkpoint).result()
-            self._executor.shutdown()
+            self._executor.shutdown()  # after the writes that wait; from here on the write connection is ours
+            self._checkpoint()
 
     def _transaction(self, work: Callable[[Connection], T]) -> T:
         connection = self._writer

@@ -23,7 +23,7 @@ APPLICATION_ID: Final = 0x52414757
 
 PAGE_SIZE: Final = 16_384
 MMAP_BYTES: Final = 1 << 30
-CACHE_KIB: Final = 32_768
+CACHE_KIB: Final = 16_384
 BUSY_SECONDS: Final = 10.0
 
 Access = Literal["create", "write", "read", "immutable"]
@@ -54,10 +54,11 @@ def connect(path: Path, access: Access, timeout: float = BUSY_SECONDS) -> Connec
         sqlite_vec.load(connection)
         connection.enable_load_extension(False)
         connection.create_function("casefold", 1, _casefold, deterministic=True)
-        # The page size counts only before the first page is written.
+        # The page size counts only before the first page is written. What is deleted is overwritten with zeros.
         for pragma in (
             f"page_size = {PAGE_SIZE}",
             "foreign_keys = ON",
+            "secure_delete = ON",
             "synchronous = NORMAL",
             f"mmap_size = {MMAP_BYTES}",
             f"cache_size = -{CACHE_KIB}",

@@ -42,6 +42,7 @@ def create_tables(connection: Connection, index_id: int, dimension: int) -> None
         f"CREATE VIEW {content} AS SELECT key, {columns} FROM chunk WHERE index_id = {index_id:d}",
         f"CREATE VIRTUAL TABLE {words} USING fts5({columns}, content='{content}', content_rowid='key', "
         "tokenize='unicode61 remove_diacritics 2')",
+        f"INSERT INTO {words} ({words}, rank) VALUES ('secure-delete', 1)",  # takes deleted words out at once
         f"CREATE VIRTUAL TABLE {vectors} USING vec0(embedding float[{dimension:d}] distance_metric=l2)",
         f"CREATE TRIGGER index_{index_id:d}_insert AFTER INSERT ON chunk WHEN new.index_id = {index_id:d} "
         f"BEGIN {add} END",
@@ -69,7 +70,8 @@ def count_vectors(connection: Connection, index_id: int) -> int:
     table = vectors_table(index_id)
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is None:
         return 0
-    return int(connection.execute(f"SELECT count(*) FROM (SELECT rowid FROM {table})").fetchone()[0])
+    # sqlite-vec keeps its rowids in a plain table, which counts without visiting the vectors.
+    return int(connection.execute(f"SELECT count(*) FROM {table}_rowids").fetchone()[0])
 
 
 def put_vectors(connection: Connection, index_id: int, rows: Iterable[tuple[int, bytes]], replaced: set[int]) -> None:

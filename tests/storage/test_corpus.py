@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from storage import open_store
+from storage.indexes import unit_vectors
 from storage.store import FileStore
 from tests.storage.builders import chunk_of, counts, document_of, embedder, put, query, vector_of
 from workbench.errors import EngineError, NotFoundError, UsageError
@@ -247,6 +250,26 @@ def test_deleting_is_proved(store: FileStore, index: Index) -> None:
     assert len(found(store, index, "zebra")) == 1
     assert [d.id for d in store.corpus.documents()] == [kept.id]
     assert store.corpus.collection("laws").version == version + 1
+
+
+def test_deleted_words_and_vectors_are_not_in_the_file_any_more(tmp_path: Path) -> None:
+    path = tmp_path / "workbench.db"
+    store = open_store(path)
+    assert isinstance(store, FileStore)
+    store.corpus.create_collection("laws", Recipe())
+    index = store.corpus.open_index("laws", embedder(), Recipe())
+    put(store, index, document_of("kept.txt", ""), [f"kept words {n}" for n in range(50)])
+    document = document_of("a.txt", "", metadata={"owner": "Zyxwmeta"})
+    (chunk,) = put(store, index, document, ["The Zyxwsecret stands here."])
+    (vector,) = unit_vectors([vector_of(chunk.text)], [""], 8)
+    store.close()
+    data = path.read_bytes()
+    assert all(trace in data for trace in (b"Zyxwsecret", b"zyxwsecret", b"Zyxwmeta", vector))
+    store = open_store(path)
+    assert store.corpus.delete_documents([document.id])[0].gone
+    store.close()
+    data = path.read_bytes()
+    assert [trace for trace in (b"Zyxwsecret", b"zyxwsecret", b"zyxw", b"Zyxwmeta", vector) if trace in data] == []
 
 
 def test_a_deletion_that_leaves_something_behind_is_seen(store: FileStore, index: Index) -> None:
