@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.command import Provider
+from textual.command import CommandPalette, Provider
 from textual.reactive import reactive
 from textual.widgets import Input
 
@@ -24,18 +24,18 @@ from screens.help import HelpScreen
 from screens.ingest import IngestDialog, IngestRun, IngestScreen
 from screens.messages import StatusRead, WorkMoved
 from screens.models import ModelsScreen
-from screens.style import count
+from screens.style import Tone, count
 from screens.widgets.grid import Row
-from screens.widgets.keys import EDGE_GROUP, MODE_GROUP
+from screens.widgets.keys import EDGE_GROUP, MODE_GROUP, with_alt
 from screens.work import Job, Jobs
 from workbench import i18n
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.ports import Cancel
 from workbench.records.corpus import Collection, IngestProgress, IngestRequest
 
 if TYPE_CHECKING:
     from workbench.desk import Desk, DeskStatus
+    from workbench.ports import Cancel
 
 THEME: Final = "screens.theme"
 LANGUAGE: Final = "screens.language"
@@ -49,16 +49,16 @@ class WorkbenchApp(App[int]):
     """Shows one desk. Screens ask it for dialogs, ingest and what changed."""
 
     CSS_PATH: ClassVar = [themes.SHARED_CSS]
-    COMMANDS: ClassVar[set[type[Provider]]] = {WorkbenchCommands}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {WorkbenchCommands}
     DEFAULT_MODE = "ask"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1,f1,alt+1", "app.mode('models')", "Models", id="app.models", group=MODE_GROUP),
-        Binding("2,f2,alt+2", "app.mode('corpus')", "Corpus", id="app.corpus", group=MODE_GROUP),
-        Binding("3,f3,alt+3", "app.mode('ask')", "Ask", id="app.ask", group=MODE_GROUP),
-        Binding("4,f4,alt+4", "app.mode('evals')", "Evals", id="app.evals", group=MODE_GROUP),
+        *with_alt("1", "app.mode('models')", "Models", id="app.models", group=MODE_GROUP, typing="f1,alt+1"),
+        *with_alt("2", "app.mode('corpus')", "Corpus", id="app.corpus", group=MODE_GROUP, typing="f2,alt+2"),
+        *with_alt("3", "app.mode('ask')", "Ask", id="app.ask", group=MODE_GROUP, typing="f3,alt+3"),
+        *with_alt("4", "app.mode('evals')", "Evals", id="app.evals", group=MODE_GROUP, typing="f4,alt+4"),
         Binding("ctrl+p", "app.command_palette", "Palette", id="app.palette", group=EDGE_GROUP),
-        Binding("question_mark,alt+h", "app.help", "Help", id="app.help", group=EDGE_GROUP),
-        Binding("w,alt+w", "app.work", "Running work", id="app.work", show=False, tooltip="How far the ingest is"),
+        *with_alt("question_mark", "app.help", "Help", id="app.help", group=EDGE_GROUP, typing="alt+h"),
+        *with_alt("w", "app.work", "Running work", id="app.work", show=False, tooltip="How far the ingest is"),
         Binding("ctrl+c", "app.stop", "Stop the work", id="app.stop", show=False, priority=True, tooltip="Twice quits"),
         Binding("q", "app.quit", "Quit", id="app.quit", show=False, tooltip="Asks only when work is running"),
         Binding("ctrl+q", "app.quit", "Quit", id="app.quit.always", show=False, priority=True),
@@ -150,6 +150,11 @@ class WorkbenchApp(App[int]):
         else:
             self.notify(tr("Nothing is running. ctrl+c again quits."), timeout=TWICE_S)
 
+    def action_command_palette(self) -> None:
+        """The palette, its prompt in the interface's language."""
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder=tr("What to do…"), id="--command-palette"))
+
     async def action_quit(self) -> None:
         """Quits; asks first when work is running."""
         works = self.jobs.works
@@ -226,10 +231,22 @@ class WorkbenchApp(App[int]):
 
     def _ask_collection(self, known: tuple[tuple[Collection, ...], str]) -> None:
         rows = [
-            Row(c.name, (c.name, (tr("{documents} documents · {chunks} chunks", documents=count(c.documents),
-                                     chunks=count(c.chunks)), "dim")))
+            Row(
+                c.name,
+                (
+                    c.name,
+                    (
+                        tr(
+                            "{documents} documents · {chunks} chunks",
+                            documents=count(c.documents),
+                            chunks=count(c.chunks),
+                        ),
+                        Tone.DIM,
+                    ),
+                ),
+            )
             for c in known[0]
-        ]  # fmt: skip
+        ]
         self.push_screen(ChoiceDialog(tr("Collections"), rows, known[1]), self._choose_collection)
 
     def _choose_collection(self, name: str | None) -> None:

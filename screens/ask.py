@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -21,10 +22,11 @@ from screens.dialogs import PassageDialog
 from screens.history import PastTrace, read_past
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
-from screens.style import content, milliseconds
+from screens.style import Tone, content, milliseconds
 from screens.widgets import ranking, stages
 from screens.widgets.answer import AnswerPane
 from screens.widgets.grid import Grid
+from screens.widgets.keys import with_alt
 from screens.work import Job, Jobs, Latest
 from workbench.errors import FilterError, WorkbenchError
 from workbench.i18n import tr
@@ -53,14 +55,14 @@ class AskScreen(ModeScreen):
     AUTO_FOCUS = "#query"
     mode = "ask"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f,alt+f", "filter", "Filter", id="ask.filter", tooltip="Only chunks whose metadata matches"),
-        Binding("l,alt+l", "lanes", "Lanes", id="ask.lanes", tooltip="Both, lexical only, dense only"),
-        Binding("v,alt+v", "trace", "Trace", id="ask.trace", tooltip="The whole story of the answer as JSON"),
-        Binding("left_square_bracket,alt+left", "past(1)", "Earlier", id="ask.earlier", tooltip="An earlier question"),
-        Binding("right_square_bracket,alt+right", "past(-1)", "Later", id="ask.later", show=False),
-        Binding("c,alt+c", "copy", "Copy", id="ask.copy", tooltip="The answer, to the terminal's clipboard"),
-        Binding("s,alt+s", "stages", "Stages", id="ask.stages", tooltip="Stages in place of the ranking"),
-        Binding("i,alt+i", "app.ingest", "Ingest", id="ask.ingest", tooltip="Read files into a collection"),
+        *with_alt("f", "filter", "Filter", id="ask.filter", tooltip="Only chunks whose metadata matches"),
+        *with_alt("l", "lanes", "Lanes", id="ask.lanes", tooltip="Both, lexical only, dense only"),
+        *with_alt("v", "trace", "Trace", id="ask.trace", tooltip="The whole story of the answer as JSON"),
+        *with_alt("left_square_bracket", "past(1)", "Earlier", id="ask.earlier", typing="alt+left"),
+        *with_alt("right_square_bracket", "past(-1)", "Later", id="ask.later", typing="alt+right", show=False),
+        *with_alt("c", "copy", "Copy", id="ask.copy", tooltip="The answer, to the terminal's clipboard"),
+        *with_alt("s", "stages", "Stages", id="ask.stages", tooltip="Stages in place of the ranking"),
+        *with_alt("i", "app.ingest", "Ingest", id="ask.ingest", tooltip="Read files into a collection"),
         Binding("escape", "back", "Back", show=False, id="ask.back", tooltip="Stops the answer, else clears"),
         Binding("slash", "question", "To the question", show=False, id="ask.question"),
     ]
@@ -68,7 +70,8 @@ class AskScreen(ModeScreen):
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
         self._lanes = 0
-        self._before: dict[str, int] | None = None
+        self._before: dict[str, int] = {}
+        self._ranks: dict[str, int] = {}
         self._trace: Trace | None = None
         self._answering: Job | None = None
         self._past = -1
@@ -108,6 +111,7 @@ class AskScreen(ModeScreen):
         documents, fields = known
         self.set_class(not documents, "-empty")
         self.query_one("#welcome", Static).update(_welcome())
+        self.refresh_bindings()
         if fields:
             self.query_one("#filter", Input).placeholder = tr("for example: {fields} …", fields=fields)
         self._submit()
@@ -134,7 +138,7 @@ class AskScreen(ModeScreen):
             self._search.submit(Request(self._query, self._options()))
             return
         self._search.drop()
-        self._before = None
+        self._before, self._ranks = {}, {}
         self.query_one("#ranking", Grid).show([])
         self.query_one("#stage-lines", Static).update("")
         self.query_one("#query", Input).border_subtitle = content(self._lane_names())
@@ -144,9 +148,10 @@ class AskScreen(ModeScreen):
 
     def _found(self, request: Request, result: SearchResult) -> None:
         self._filter_problem("")
-        rows = ranking.rows(result.hits, result.fusion, self._before)
-        self._before = {h.hit.chunk_id: h.hit.rank for h in result.hits}
-        self.query_one("#ranking", Grid).show(rows)
+        ranks = {h.hit.chunk_id: h.hit.rank for h in result.hits}
+        if ranks != self._ranks:  # a keystroke that moves nothing leaves the last moves in sight
+            self._before, self._ranks = self._ranks, ranks
+        self.query_one("#ranking", Grid).show(ranking.rows(result.hits, result.fusion, self._before))
         self._draw_stages(stages.of_search(result))
         times = [f"{stages.stage_name(x.lane)} {milliseconds(x.duration_ms)}" for x in result.lanes if not x.skipped]
         fuse = f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"
@@ -264,7 +269,9 @@ class AskScreen(ModeScreen):
         self._submit()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The stages have their own place on a wide terminal."""
+        """An empty file has nothing to filter; the stages have their own place on a wide terminal."""
+        if self.has_class("-empty"):
+            return action not in {"filter", "lanes", "trace", "past", "copy", "stages"}
         return action != "stages" or self.has_class("-narrow")
 
     def action_stages(self) -> None:
@@ -318,21 +325,21 @@ class AskScreen(ModeScreen):
             question.value = past.trace.query
         question.border_subtitle = content(tr("question {number} of {all}", number=past.of - past.place, all=past.of))
         if past.fusion:
-            self.query_one("#ranking", Grid).show(ranking.rows(past.hits, past.fusion, None))
+            self.query_one("#ranking", Grid).show(ranking.rows(past.hits, past.fusion, {}))
         self._show_trace(past.trace)
 
 
-def _welcome() -> object:
+def _welcome() -> Content:
     return content(
-        (tr("Nothing to ask of yet."), "strong"),
+        (tr("Nothing to ask of yet."), Tone.STRONG),
         "\n\n",
         tr("This file holds no documents. Bring some in, then ask: every answer cites the passage it came from."),
         "\n\n",
-        ("  alt+i  ", "accent"),
+        ("  alt+i  ", Tone.ACCENT),
         tr("ingest a file or a folder (i when no text field has the focus)"),
         "\n",
-        ("  ctrl+p ", "accent"),
+        ("  ctrl+p ", Tone.ACCENT),
         tr("everything else: collections, models, themes, language"),
         "\n\n",
-        (tr("Or, in a shell: workbench demo fills a file with a small collection to try."), "dim"),
+        (tr("Or, in a shell: workbench demo fills a file with a small collection to try."), Tone.DIM),
     )

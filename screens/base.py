@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ModeScreen(Screen[None]):
     """One of the four screens. Subclasses give ``body`` and ``reload``."""
 
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (110, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- Textual declares it as an instance variable
     mode: ClassVar[str]
     """The name of the mode it belongs to."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
@@ -35,11 +36,11 @@ class WorkbenchCommands(Provider):
         commands: list[tuple[str, str, Callable[[], object]]] = [
             (tr("Ingest files…"), tr("Read files or a folder into a collection"), app.action_ingest),
             (tr("Choose a collection…"), tr("Where searches and questions go"), app.action_choose_collection),
-            (tr("Load a model…"), tr("On the Models screen, enter loads"), lambda: app.action_mode("models")),
-            (tr("Go to Models"), tr("Files, memory, loading"), lambda: app.action_mode("models")),
-            (tr("Go to Corpus"), tr("Documents and chunks"), lambda: app.action_mode("corpus")),
-            (tr("Go to Ask"), tr("Search and answers"), lambda: app.action_mode("ask")),
-            (tr("Go to Evals"), tr("Datasets and cases"), lambda: app.action_mode("evals")),
+            (tr("Load a model…"), tr("On the Models screen, enter loads"), partial(app.action_mode, "models")),
+            (tr("Go to Models"), tr("Files, memory, loading"), partial(app.action_mode, "models")),
+            (tr("Go to Corpus"), tr("Documents and chunks"), partial(app.action_mode, "corpus")),
+            (tr("Go to Ask"), tr("Search and answers"), partial(app.action_mode, "ask")),
+            (tr("Go to Evals"), tr("Datasets and cases"), partial(app.action_mode, "evals")),
             (tr("Stop the running work"), tr("What was committed stays"), app.action_stop),
             (tr("Keys"), tr("Every key that acts here"), app.action_help),
             (tr("Quit"), tr("Asks only when work is running"), app.action_quit),
@@ -47,10 +48,10 @@ class WorkbenchCommands(Provider):
         for theme in themes.THEMES:
             name = theme.name
             label = tr("Theme: {name}", name=theme_name(name))
-            commands.append((label, tr("Remembered in the file"), lambda name=name: app.choose_theme(name)))
+            commands.append((label, tr("Remembered in the file"), partial(app.choose_theme, name)))
         for code, name in LANGUAGE_NAMES.items():
             label = tr("Language: {name}", name=name)
-            commands.append((label, tr("Redraws everything"), lambda code=code: app.choose_language(code)))
+            commands.append((label, tr("Redraws everything"), partial(app.choose_language, code)))
         return commands
 
     async def discover(self) -> Hits:

@@ -13,18 +13,18 @@ from textual.content import Content
 from textual.widget import Widget
 
 from screens.base import ModeScreen
-from screens.dialogs import ChoiceDialog, ConfirmDialog
+from screens.dialogs import ConfirmDialog, NoteDialog
 from screens.source import read_chunk, read_span, show_source
-from screens.style import Line, content, count, place
+from screens.style import Line, Tone, content, count, place
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Jobs
 from workbench.i18n import tr
-from workbench.ports import DeleteCheck
-from workbench.records.corpus import Chunk, Collection, Document
+from workbench.records.corpus import Chunk, Collection, Document, DocumentStatus
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
+    from workbench.ports import DeleteCheck
 
 
 class Columns(Vertical):
@@ -152,14 +152,10 @@ class CorpusScreen(ModeScreen):
         document = self._document
         if document is None:
             return
-        status, told = ("retired", tr("Retired: it is kept, and not found.")) if document.status == "current" else (
-            "current", tr("Restored: it is found again."))  # fmt: skip
-        key = document.id
-        self.jobs.read(
-            self,
-            lambda: self.desk.set_status([key], "retired" if status == "retired" else "current"),
-            lambda _: self._changed(told),
-        )
+        key, retire = document.id, document.status == "current"
+        told = tr("Retired: it is kept, and not found.") if retire else tr("Restored: it is found again.")
+        status: DocumentStatus = "retired" if retire else "current"
+        self.jobs.read(self, lambda: self.desk.set_status([key], status), lambda _: self._changed(told))
 
     def _changed(self, told: str) -> None:
         self.notify(told, timeout=4, markup=False)
@@ -184,14 +180,17 @@ class CorpusScreen(ModeScreen):
 
     def _deleted(self, checks: tuple[DeleteCheck, ...]) -> None:
         title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")
-        rows = [Row(f"{c.source_id}.{where}", (f"{_mark(n)} {where}", tr("{count} rows left", count=n)))
-                for c in checks for where, n in c.remaining.items()]  # fmt: skip
+        lines = [line for check in checks for line in _proof(check)]
         self.bench.changed()
-        self.app.push_screen(ChoiceDialog(title, rows))
+        self.app.push_screen(NoteDialog(title, content(*lines)))
 
 
-def _mark(left: int) -> str:
-    return "✗" if left else "✓"
+def _proof(check: DeleteCheck) -> Iterable[Line]:
+    """One line per place that could still mention the document."""
+    yield tr("Rows that still mention {name}:", name=check.source_id) + "\n"
+    for where, left in check.remaining.items():
+        yield ("\n✗ ", Tone.BAD) if left else ("\n✓ ", Tone.GOOD)
+        yield f"{where:<24}{count(left):>6}"
 
 
 def _document_columns() -> list[Column]:
@@ -199,11 +198,11 @@ def _document_columns() -> list[Column]:
 
 
 def _document_row(document: Document) -> Row:
-    mark: Line = ("✓", "good") if document.status == "current" else ("◦", "dim")
+    mark: Line = ("✓", Tone.GOOD) if document.status == "current" else ("◦", Tone.DIM)
     if document.warnings:
-        mark = ("~", "warn")
-    name: Line = document.source_id if document.status == "current" else (document.source_id, "dim")
-    return Row(document.id, (mark, name, (document.language, "dim"), count(document.chunks)))
+        mark = ("~", Tone.WARN)
+    name: Line = document.source_id if document.status == "current" else (document.source_id, Tone.DIM)
+    return Row(document.id, (mark, name, (document.language, Tone.DIM), count(document.chunks)))
 
 
 def _chunks_title(shown: int, there: int) -> str:
@@ -222,24 +221,24 @@ def _chunk_columns() -> list[Column]:
 
 
 def _chunk_row(chunk: Chunk) -> Row:
-    flag: Line = ("✂", "bad") if chunk.truncated else ""
+    flag: Line = ("✂", Tone.BAD) if chunk.truncated else ""
     page = chunk.page_label or (str(chunk.page) if chunk.page is not None else "")
     start = " ".join(chunk.text[:120].split())
     return Row(
-        chunk.id, (str(chunk.ordinal + 1), place(chunk.heading), page, count(chunk.tokens), flag, (start, "dim"))
+        chunk.id, (str(chunk.ordinal + 1), place(chunk.heading), page, count(chunk.tokens), flag, (start, Tone.DIM))
     )
 
 
 def chunk_text(chunk: Chunk) -> Content:
     """Where the chunk stands, then its text as it is; repeated text (a table's header) is dim."""
     where = " › ".join(chunk.heading)
-    header: Line = (chunk.header + "\n", "dim") if chunk.header else ""
-    return content((where + "\n" if where else "", "accent"), header, chunk.text)
+    header: Line = (chunk.header + "\n", Tone.DIM) if chunk.header else ""
+    return content((where + "\n" if where else "", Tone.ACCENT), header, chunk.text)
 
 
 def chunk_facts(chunk: Chunk, document: Document) -> list[Fact]:
     """What is known of a chunk besides its text."""
-    cut: Line = ("   ✂ " + tr("the embedder does not see its end"), "bad") if chunk.truncated else ""
+    cut: Line = ("   ✂ " + tr("the embedder does not see its end"), Tone.BAD) if chunk.truncated else ""
     page = place((), chunk.page_label, chunk.page)
     meta = {**document.metadata, **chunk.metadata}
     return [
@@ -248,7 +247,7 @@ def chunk_facts(chunk: Chunk, document: Document) -> list[Fact]:
         (tr("kind"), f"{chunk.kind}   {chunk.language or '–'}   sha {chunk.hash[:8]}   id {chunk.id[:12]}"),
         (tr("status"), tr("current") if document.status == "current" else tr("retired")),
         (tr("metadata"), "   ".join(f"{key}={_value(value)}" for key, value in meta.items())),
-        *((tr("warning"), ("~ " + warning, "warn")) for warning in document.warnings),
+        *((tr("warning"), ("~ " + warning, Tone.WARN)) for warning in document.warnings),
     ]
 
 
@@ -258,10 +257,10 @@ def _value(value: object) -> str:
 
 def _nothing(document: Document | None) -> Content:
     if document is not None:
-        return content((tr("This document has no chunks in the current index."), "dim"))
+        return content((tr("This document has no chunks in the current index."), Tone.DIM))
     return content(
-        (tr("No documents yet."), "strong"),
+        (tr("No documents yet."), Tone.STRONG),
         "\n\n",
-        ("i", "accent"),
+        ("i", Tone.ACCENT),
         " " + tr("ingests a file or a folder: text, Markdown, HTML, PDF, Word, tables, JSON, source code."),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,10 +11,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, DirectoryTree, Input, Static
 
-from screens.style import content, text
+from screens.style import Tone, content, text
 from screens.widgets.grid import Column, Grid, Row
 from screens.widgets.passage import Passage
 from workbench.errors import EngineError, WorkbenchError
@@ -41,10 +42,28 @@ class ErrorDialog(ModalScreen[None]):
             box.border_subtitle = tr("esc closes")
             yield Static(content(error.message))
             if error.remedy:
-                yield Static(content(("→ ", "accent"), error.remedy), classes="remedy")
+                yield Static(content(("→ ", Tone.ACCENT), error.remedy), classes="remedy")
             if isinstance(error, EngineError) and error.log:
-                yield Static(content((tr("The engine's last words:"), "dim")), classes="remedy")
-                yield Static(content(("\n".join(error.log[-12:]), "dim")))
+                yield Static(content((tr("The engine's last words:"), Tone.DIM)), classes="remedy")
+                yield Static(content(("\n".join(error.log[-12:]), Tone.DIM)))
+
+
+class NoteDialog(ModalScreen[None]):
+    """A title and some lines to read."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [CLOSE, Binding("enter", "dismiss", "Close", id="note.close")]
+
+    def __init__(self, title: str, words: Content) -> None:
+        super().__init__()
+        self._heading, self._words = title, words
+
+    def compose(self) -> ComposeResult:
+        """The lines."""
+        with VerticalScroll(classes="dialog small", can_focus=True) as box:
+            box.border_title = content(self._heading)
+            box.border_subtitle = tr("esc closes")
+            yield Static(self._words)
 
 
 class ConfirmDialog(ModalScreen[bool]):
@@ -145,6 +164,10 @@ class FolderTree(DirectoryTree):
     ICON_NODE_EXPANDED = "▾ "
     ICON_FILE = "  "
 
+    def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
+        """Hidden files are left out."""
+        return [path for path in paths if not path.name.startswith(".")]
+
     def process_label(self, label: TextType) -> Text:
         """A file's name is never markup."""
         return text(label, {}) if isinstance(label, str) else label
@@ -165,7 +188,7 @@ class PathDialog(ModalScreen[str]):
         with Vertical(classes="dialog path") as box:
             box.border_title = content(self._heading)
             box.border_subtitle = tr("enter takes the path · esc closes")
-            yield Static(content((self._hint, "dim")))
+            yield Static(content((self._hint, Tone.DIM)))
             yield FolderTree(Path.cwd())
             yield Input(placeholder=tr("Path"), classes="pane", id="path")
             yield Static("", classes="problem")

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from screens.base import ModeScreen
 from screens.dialogs import PathDialog
-from screens.style import Line, content, count
+from screens.style import Line, Tone, content, count
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Jobs
@@ -93,7 +93,7 @@ class EvalsScreen(ModeScreen):
         dataset = self._datasets.get(self.query_one("#datasets-grid", Grid).key)
         pane.border_title = content(case.id if case else tr("Case"))
         if case and dataset:
-            self.query_one(Facts).show(case_facts(case, dataset), before=content((case.question, "strong")))
+            self.query_one(Facts).show(case_facts(case, dataset), before=content((case.question, Tone.STRONG)))
         else:
             self.query_one(Facts).show([], before=_nothing())
         pane.scroll_home(animate=False)
@@ -136,15 +136,15 @@ def _case_columns() -> list[Column]:
 
 
 def _case_row(case: Case) -> Row:
-    mark: Line = ("✓", "good") if case.answerable else ("✗", "warn")
-    return Row(case.id, (mark, (case.id, "dim"), case.type, (case.language, "dim"), case.question))
+    mark: Line = ("✓", Tone.GOOD) if case.answerable else ("✗", Tone.WARN)
+    return Row(case.id, (mark, (case.id, Tone.DIM), case.type, (case.language, Tone.DIM), case.question))
 
 
 def case_facts(case: Case, dataset: Dataset) -> list[Fact]:
     """Answers, gold passages, and where the case comes from."""
     answerable = tr("{answerable} of {all} answerable", answerable=count(dataset.answerable), all=count(dataset.cases))
     return [
-        *([] if case.answerable else [("✗", (tr("no answer in the collection: abstaining is right"), "warn"))]),
+        *([] if case.answerable else [("✗", (tr("no answer in the collection: abstaining is right"), Tone.WARN))]),
         *((tr("answer"), answer) for answer in case.answers),
         *((tr("gold"), _gold(gold)) for gold in case.gold),
         (tr("type"), case.type),
@@ -152,19 +152,19 @@ def case_facts(case: Case, dataset: Dataset) -> list[Fact]:
         (tr("language"), case.language),
         (tr("notes"), case.notes),
         (tr("collection"), dataset.collection),
-        (tr("dataset"), (f"{dataset.name} · {answerable} · sha {dataset.hash[:8]}", "dim")),
+        (tr("dataset"), (f"{dataset.name} · {answerable} · sha {dataset.hash[:8]}", Tone.DIM)),
     ]
 
 
 def _gold(gold: GoldSpan) -> Line:
     span = f"{count(gold.start)}–{count(gold.end)}" if gold.end else tr("the whole document")
-    return (gold.source_id, (f"   {span}   {tr('grade {grade}', grade=gold.grade)}", "dim"))
+    return (gold.source_id, (f"   {span}   {tr('grade {grade}', grade=gold.grade)}", Tone.DIM))
 
 
 def _nothing() -> Content:
     return content(
-        (tr("No datasets yet."), "strong"),
+        (tr("No datasets yet."), Tone.STRONG),
         "\n\n",
-        ("i", "accent"),
+        ("i", Tone.ACCENT),
         " " + tr("imports a file of questions with what is expected of each."),
     )

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
-from screens.style import Line, content
+from screens.style import Line, Tone, content
+from screens.widgets.facts import Facts
 from screens.widgets.keys import key_name
 from workbench.i18n import tr
 
+
 def sections(screen: Screen[object]) -> list[tuple[str, list[Binding]]]:
-    """Bindings as declared, under the heading of what they belong to: the screen, the app, then the widget in focus."""
+    """Bindings as declared, under the heading of what they belong to: the screen, the app, then the widget in focus.
+
+    A key that something nearer to the focus has taken is left out.
+    """
     nodes: Iterable[DOMNode] = screen.focused.ancestors_with_self if screen.focused else [screen, screen.app]
     found: dict[str, list[Binding]] = {heading: [] for heading in _headings().values()}
+    taken: set[str] = set()
     for node in nodes:
         for kind in type(node).__mro__:
-            bindings = found[_headings().get(kind.__name__, tr("Moving about"))]
-            bindings += [b for b in declared(kind) if not b.system and b.description and b not in bindings]
+            heading = _headings().get(kind.__name__, tr("Moving about"))
+            found[heading] += [b for b in declared(kind) if b.description and not taken.intersection(b.key.split(","))]
+            taken.update(key for binding in declared(kind) for key in binding.key.split(","))
     return [(heading, bindings) for heading, bindings in found.items() if bindings]
+
+
+def joined(bindings: Iterable[Binding]) -> list[tuple[Binding, str]]:
+    """One entry per action: its first binding, and every key that does it."""
+    keys: dict[str, list[str]] = {}
+    first: dict[str, Binding] = {}
+    for binding in bindings:
+        first.setdefault(binding.action, binding)
+        keys.setdefault(binding.action, []).extend(map(key_name, binding.key.split(",")))
+    return [(binding, "  ".join(dict.fromkeys(keys[action]))) for action, binding in first.items()]
 
 
 def declared(kind: type) -> Iterator[Binding]:
@@ -52,6 +68,9 @@ def _headings() -> dict[str, str]:
     }
 
 
+KEYS_WIDTH: Final = 18
+
+
 class HelpScreen(ModalScreen[None]):
     """Lists the keys of the screen beneath."""
 
@@ -69,15 +88,14 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(classes="dialog tall") as box:
             box.border_title = tr("Keys")
             box.border_subtitle = tr("esc closes")
-            yield Static(self._text())
+            yield Static(content((tr("While you type, hold alt: alt+i is the key i."), Tone.DIM)))
+            for heading, bindings in self._sections:
+                yield Static(content("\n", (heading, Tone.ACCENT)))
+                keys = Facts()
+                keys.show([(name, _meaning(binding)) for binding, name in joined(bindings)], label=KEYS_WIDTH)
+                yield keys
 
-    def _text(self) -> Content:
-        lines: list[Line] = [(tr("While you type, hold alt: alt+i is the key i."), "dim"), "\n"]
-        for heading, bindings in self._sections:
-            lines += ["\n", (heading, "accent"), "\n"]
-            for binding in bindings:
-                keys = "  ".join(map(key_name, binding.key.split(",")))
-                more = f" · {tr(binding.tooltip)}" if binding.tooltip else ""
-                lines += [("  " + keys.ljust(24), "strong"), tr(binding.description), (more, "dim"), "\n"]
-        return content(*lines)
 
+def _meaning(binding: Binding) -> Line:
+    more = f" · {tr(binding.tooltip)}" if binding.tooltip else ""
+    return (tr(binding.description), (more, Tone.DIM))

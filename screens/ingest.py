@@ -19,7 +19,7 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Button, DirectoryTree, Input, Select, Static
 
 from screens.dialogs import FolderTree
-from screens.style import Line, bar, content, count, duration
+from screens.style import Line, Tone, bar, content, count, duration
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job
 from workbench.errors import WorkbenchError
@@ -177,7 +177,7 @@ def existing_paths(written: str) -> tuple[str, ...]:
 
 def read_metadata(written: str) -> Metadata:
     """``key=value`` pairs of a line, typed as on the command line. Raises UsageError, ValueError."""
-    from workbench.corpus.metadata import parse_assignments  # noqa: PLC0415 -- only when it is needed
+    from workbench.corpus.metadata import parse_assignments
 
     return parse_assignments(shlex.split(written))
 
@@ -224,7 +224,7 @@ class IngestScreen(ModalScreen[None]):
 
 
 def _told(number: int, outcome: IngestOutcome) -> Row:
-    mark: Line = ("✗", "bad") if outcome.action == "failed" else ("~", "warn")
+    mark: Line = ("✗", Tone.BAD) if outcome.action == "failed" else ("~", Tone.WARN)
     return Row(str(number), (mark, outcome.source_id, f"{outcome.reason} {outcome.remedy}".strip()))
 
 
@@ -232,12 +232,15 @@ def figures(run: IngestRun) -> Content:
     """How far it is, in four lines."""
     p = run.progress
     if p is None:
-        return content((tr("starting…") if not run.done else tr("Nothing was done."), "dim"))
+        return content((tr("starting…") if not run.done else tr("Nothing was done."), Tone.DIM))
     share = p.done / p.total if p.total else 0.0
     eta = tr("{time} left", time=duration(p.eta_s)) if p.eta_s is not None else ""
     if run.done:
-        eta = tr("stopped after {time}", time=duration(p.elapsed_s)) if p.cancelled else tr(
-            "finished in {time}", time=duration(p.elapsed_s))  # fmt: skip
+        eta = (
+            tr("stopped after {time}", time=duration(p.elapsed_s))
+            if p.cancelled
+            else tr("finished in {time}", time=duration(p.elapsed_s))
+        )
     names: dict[IngestAction, str] = {
         "added": tr("added"),
         "updated": tr("updated"),
@@ -248,13 +251,20 @@ def figures(run: IngestRun) -> Content:
         "deleted": tr("deleted"),
     }
     outcomes: list[Line] = [
-        (f"{count(run.counts[a])} {n}   ", "bad" if a == "failed" else "") for a, n in names.items() if run.counts[a]
+        (f"{count(run.counts[a])} {n}   ", Tone.BAD if a == "failed" else Tone.PLAIN)
+        for a, n in names.items()
+        if run.counts[a]
     ]
     rate = tr("{rate} chunks/s", rate=f"{p.rate:.1f}") if p.rate else ""
     return content(
-        (bar(share, 40), "accent"), f" {count(p.done)}/{count(p.total)}   {eta}\n",
-        (tr("{done} of {known} chunks embedded", done=count(p.chunks_done), known=count(p.chunks_known)) + f"   {rate}\n",
-         "dim"),
-        (p.current if not run.done else "", "dim"), "\n",
+        (bar(share, 40), Tone.ACCENT),
+        f" {count(p.done)}/{count(p.total)}   {eta}\n",
+        (
+            tr("{done} of {known} chunks embedded", done=count(p.chunks_done), known=count(p.chunks_known))
+            + f"   {rate}\n",
+            Tone.DIM,
+        ),
+        (p.current if not run.done else "", Tone.DIM),
+        "\n",
         *outcomes,
-    )  # fmt: skip
+    )

@@ -16,10 +16,11 @@ from textual.widgets import Static
 from screens.base import ModeScreen
 from screens.dialogs import PathDialog
 from screens.messages import LoadMoved
-from screens.style import Line, bar, content, count, gauge, parameters, size
+from screens.style import Line, Tone, bar, content, count, gauge, parameters, size
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job, Jobs
+from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.models import LoadedModel, LoadProgress, ModelFile
 
@@ -58,7 +59,7 @@ class ModelsScreen(ModeScreen):
     def on_mount(self) -> None:
         """Titles in the interface's language."""
         self.query_one("#gauges").border_title = content(tr("Memory"))
-        self.query_one("#gauges", Static).update(content((tr("reading…"), "dim")))
+        self.query_one("#gauges", Static).update(content((tr("reading…"), Tone.DIM)))
 
     # -- the list --------------------------------------------------------------------------------------------------
 
@@ -132,8 +133,13 @@ class ModelsScreen(ModeScreen):
 
     def _progress(self, progress: LoadProgress) -> None:
         share = f"{progress.fraction * 100:3.0f} %"
-        line = (tr("loading") + " ", (bar(progress.fraction, 32), "accent"), f" {share}  ", (progress.message, "dim"))
-        self.query_one("#gauges", Static).update(content(line, "\n", (tr("esc stops it"), "dim")))
+        line = (
+            tr("loading") + " ",
+            (bar(progress.fraction, 32), Tone.ACCENT),
+            f" {share}  ",
+            (progress.message, Tone.DIM),
+        )
+        self.query_one("#gauges", Static).update(content(line, "\n", (tr("esc stops it"), Tone.DIM)))
 
     def _finished(self, last: LoadProgress | None) -> None:
         self._loading = None
@@ -141,7 +147,7 @@ class ModelsScreen(ModeScreen):
         if last and last.model:
             self.notify(tr("{name} is ready.", name=last.model.file.name), timeout=3, markup=False)
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self, error: WorkbenchError) -> None:
         self._finished(None)
         self.bench.show_error(error)
 
@@ -194,7 +200,7 @@ def _columns() -> list[Column]:
 
 
 def _row(file: ModelFile, loaded: str) -> Row:
-    mark: Line = ("●", "good") if file.path == loaded else ("✗", "bad") if file.problem else ("◦", "dim")
+    mark: Line = ("●", Tone.GOOD) if file.path == loaded else ("✗", Tone.BAD) if file.problem else ("◦", Tone.DIM)
     context = count(file.context) if file.context else "–"
     name = file.name.removesuffix(".gguf")
     cells: tuple[Line, ...] = (
@@ -205,14 +211,16 @@ def _row(file: ModelFile, loaded: str) -> Row:
         parameters(file.parameters),
         context,
     )
-    return Row(file.path, (*cells, ("!", "bad") if file.problem else ""))
+    return Row(file.path, (*cells, ("!", Tone.BAD) if file.problem else ""))
 
 
 def card(file: ModelFile) -> list[Fact]:
     """What the header says."""
     if file.problem:
-        return [("✗", (file.problem, "bad")), (tr("file"), file.path)]
-    template: Line = ("✓ " + tr("chat template"), "good") if file.chat_template else ("~ " + tr("no template"), "warn")
+        return [("✗", (file.problem, Tone.BAD)), (tr("file"), file.path)]
+    template: Line = (
+        ("✓ " + tr("chat template"), Tone.GOOD) if file.chat_template else ("~ " + tr("no template"), Tone.WARN)
+    )
     heads = tr("{heads} heads, {kv} for keys and values", heads=file.heads, kv=file.kv_heads)
     return [
         (tr("architecture"), f"{file.architecture} · {parameters(file.parameters)}"),
@@ -231,12 +239,12 @@ def card(file: ModelFile) -> list[Fact]:
 
 def _nothing() -> Content:
     return content(
-        (tr("No GGUF files yet."), "strong"),
+        (tr("No GGUF files yet."), Tone.STRONG),
         "\n\n",
-        ("a", "accent"),
+        ("a", Tone.ACCENT),
         " " + tr("adds a folder that holds some; or, in a shell, workbench starter fetches a small one."),
         "\n\n",
-        (tr("Answers work without a model: they quote the best sentences."), "dim"),
+        (tr("Answers work without a model: they quote the best sentences."), Tone.DIM),
     )
 
 
@@ -245,20 +253,25 @@ def gauges_text(status: DeskStatus) -> Content:
     g = status.gauges
     ram = g.ram_used / g.ram_total if g.ram_total else 0.0
     vram: Line = (
-        ("VRAM ", "dim"),
+        ("VRAM ", Tone.DIM),
         f"{size(g.vram_used)} / {size(g.vram_total or 0)}" if g.vram_used is not None else "–",
     )
     machine: list[Line] = [
-        (("RAM ", "dim"), (gauge(ram), "accent"), f" {size(g.ram_used)} / {size(g.ram_total)}", ("   CPU ", "dim")),
+        (
+            ("RAM ", Tone.DIM),
+            (gauge(ram), Tone.ACCENT),
+            f" {size(g.ram_used)} / {size(g.ram_total)}",
+            ("   CPU ", Tone.DIM),
+        ),
         (f"{g.cpu_percent:3.0f} %   ", *vram),
     ]
     if g.vram_used is None and g.vram_note:
-        machine.append((f" ({g.vram_note})", "dim"))
-    engine: list[Line] = [("\n✗ " + status.engine, "bad")] if status.engine else []
+        machine.append((f" ({g.vram_note})", Tone.DIM))
+    engine: list[Line] = [("\n✗ " + status.engine, Tone.BAD)] if status.engine else []
     if status.model is None:
-        return content(*machine, *(engine or [("\n◦ " + tr("no model loaded: enter loads one"), "dim")]))
-    rss = (("RSS ", "dim"), size(g.rss), f" ↑{size(g.rss_peak)}   ")
-    return content(*machine, "\n", ("● ", "good"), *rss, *_split(status.model))
+        return content(*machine, *(engine or [("\n◦ " + tr("no model loaded: enter loads one"), Tone.DIM)]))
+    rss = (("RSS ", Tone.DIM), size(g.rss), f" ↑{size(g.rss_peak)}   ")
+    return content(*machine, "\n", ("● ", Tone.GOOD), *rss, *_split(status.model))
 
 
 def _split(model: LoadedModel) -> list[Line]:
@@ -266,5 +279,11 @@ def _split(model: LoadedModel) -> list[Line]:
     used = [(tr("weights"), m.weights), ("KV", m.kv_cache), (tr("compute"), m.compute)]
     parts: list[Line] = []
     for name, octets in used:
-        parts.append(((name + " ", "dim"), f"{size(octets)}   "))
-    return [*parts, (tr("ctx") + " ", "dim"), count(model.context), (f"   {tr('loaded in')} ", "dim"), f"{model.load_ms:.0f} ms"]  # fmt: skip
+        parts.append(((name + " ", Tone.DIM), f"{size(octets)}   "))
+    return [
+        *parts,
+        (tr("ctx") + " ", Tone.DIM),
+        count(model.context),
+        (f"   {tr('loaded in')} ", Tone.DIM),
+        f"{model.load_ms:.0f} ms",
+    ]

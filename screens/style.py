@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Final, TypeAlias
 
 from rich.style import Style
@@ -12,64 +13,73 @@ from textual.content import Content
 from workbench.records.answers import SupportLevel
 from workbench.text.clean import printable
 
-Tone: TypeAlias = str
-"""One of the keys of ``TONES``: what a piece of text says, not which colour it has."""
+
+class Tone(StrEnum):
+    """What a piece of text says, not which colour it has; the value names the style in a table's tcss."""
+
+    PLAIN = ""
+    DIM = "dim"
+    ACCENT = "accent"
+    STRONG = "strong"
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+
+
 Piece: TypeAlias = str | tuple[str, Tone]
-Line: TypeAlias = Piece | tuple[Piece, ...]
+Line: TypeAlias = "Piece | tuple[Line, ...]"
+"""Text with tones: never parsed as markup, made printable where it is drawn."""
 
 TONES: Final[dict[Tone, str]] = {
-    "": "",
-    "dim": "$quiet",
-    "accent": "$accent",
-    "strong": "bold",
-    "good": "$success",
-    "warn": "$warning",
-    "bad": "$error",
-    "lit": "$on-lit on $lit",
+    Tone.PLAIN: "",
+    Tone.DIM: "$quiet",
+    Tone.ACCENT: "$accent",
+    Tone.STRONG: "bold",
+    Tone.GOOD: "$success",
+    Tone.WARN: "$warning",
+    Tone.BAD: "$error",
 }
 """Tone → Textual style."""
 
 SUPPORT: Final[dict[SupportLevel, tuple[str, Tone]]] = {
-    "supported": ("✓", "good"),
-    "weak": ("~", "warn"),
-    "unsupported": ("✗", "bad"),
-    "uncited": ("✗", "bad"),
+    "supported": ("✓", Tone.GOOD),
+    "weak": ("~", Tone.WARN),
+    "unsupported": ("✗", Tone.BAD),
+    "uncited": ("✗", Tone.BAD),
 }
 """How well a claim is supported → its mark and tone."""
 
 _EIGHTHS: Final = "▁▂▃▄▅▆▇█"
 
 
-def pieces(line: Line) -> tuple[Piece, ...]:
-    """A line as a tuple of pieces; a lone piece (a string, or text with a tone) is a line of one."""
+def pieces(line: Line) -> Iterator[tuple[str, Tone]]:
+    """The texts of a line in order, each with its tone."""
     if isinstance(line, str):
-        return (line,)
-    if len(line) == 2 and isinstance(line[1], str) and line[1] in TONES and isinstance(line[0], str):
-        return ((line[0], line[1]),)
-    return tuple(line)  # type: ignore[arg-type]  # what is left of the union is a tuple of pieces
+        yield line, Tone.PLAIN
+    elif len(line) == 2 and isinstance(line[0], str) and isinstance(line[1], Tone):
+        yield line[0], line[1]
+    else:
+        for part in line:
+            yield from pieces(part)
 
 
-def content(*parts: Line) -> Content:
+def content(*lines: Line) -> Content:
     """Lines joined, for a Static: every text made printable, none read as markup."""
-    flat = [p for part in parts for p in pieces(part)]
-    return Content.assemble(
-        *(printable(p) if isinstance(p, str) else (printable(p[0]), TONES[p[1]]) for p in flat),
-        strip_control_codes=False,
-    )
+    parts = [(printable(words), TONES[tone]) for words, tone in pieces(lines)]
+    return Content.assemble(*parts, strip_control_codes=False)
 
 
-def text(line: Line, styles: dict[Tone, Style]) -> Text:
+def text(line: Line, styles: Mapping[Tone, Style]) -> Text:
     """A line as one row of a table draws it, with the theme's ``styles``."""
     made = Text(no_wrap=True, end="")
-    for piece in pieces(line):
-        words, tone = (piece, "") if isinstance(piece, str) else piece
+    for words, tone in pieces(line):
         made.append(printable(words, newlines=False), styles.get(tone))
     return made
 
 
 def plain(line: Line) -> str:
     """The characters of a line without their tones."""
-    return "".join(p if isinstance(p, str) else p[0] for p in pieces(line))
+    return "".join(words for words, _ in pieces(line))
 
 
 def count(number: int) -> str:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from textual.app import App
 from textual.dom import DOMNode
@@ -19,7 +19,9 @@ from textual.message import Message
 from screens.messages import WorkMoved
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.i18n import tr
-from workbench.ports import Cancel
+
+if TYPE_CHECKING:
+    from workbench.ports import Cancel
 
 T = TypeVar("T")
 Q = TypeVar("Q")

@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import SUPPORT, Line, content, count, place
+from screens.style import SUPPORT, Line, Tone, content, count, place
 from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Context, Generation, Outcome, Trace
@@ -48,7 +48,7 @@ def headline(trace: Trace | None) -> Content:
         f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
         tr("extractive") if answer.mode == "extractive" else tr("generated"),
     ]
-    mark: Line = ("✓ ", "good") if good else ("~ ", "warn")
+    mark: Line = ("✓ ", Tone.GOOD) if good else ("~ ", Tone.WARN)
     return content(tr("Answer") + " ── ", mark, " · ".join(p for p in parts if p))
 
 
@@ -71,7 +71,7 @@ def body(trace: Trace, streaming: bool) -> Content:
     written = answer.text if answer else span.output.text if span and isinstance(span.output, Generation) else ""
     lines: list[Line] = [_cited(written)]
     if streaming:
-        lines.append(("█", "accent"))
+        lines.append(("█", Tone.ACCENT))
     if answer:
         lines += _after(answer)
     return content(*lines)
@@ -79,18 +79,18 @@ def body(trace: Trace, streaming: bool) -> Content:
 
 def _cited(written: str) -> Line:
     """The text with its citation marks in the accent."""
-    return tuple((part, "accent" if MARK.fullmatch(part) else "") for part in MARK.split(written))
+    return tuple((part, Tone.ACCENT if MARK.fullmatch(part) else Tone.PLAIN) for part in MARK.split(written))
 
 
 def _after(answer: Answer) -> Iterable[Line]:
     if answer.missing and answer.missing not in answer.text:
-        yield ("\n" + answer.missing, "dim")
+        yield ("\n" + answer.missing, Tone.DIM)
     if answer.remedy:
-        yield ("\n→ ", "accent")
+        yield ("\n→ ", Tone.ACCENT)
         yield answer.remedy
     if answer.removed:
         names = ", ".join(f"[{label.strip('[]')}]" for label in answer.removed)
-        yield ("\n✗ " + tr("removed, names no evidence: {labels}", labels=names), "bad")
+        yield ("\n✗ " + tr("removed, names no evidence: {labels}", labels=names), Tone.BAD)
 
 
 def citation_rows(answer: Answer) -> tuple[list[Row], list[Citation | None]]:
@@ -103,11 +103,20 @@ def citation_rows(answer: Answer) -> tuple[list[Row], list[Citation | None]]:
         for citation in claim.citations:
             where = place(citation.heading, citation.page_label, citation.page)
             quote = f"“{citation.quote}”"
-            cells: tuple[Line, ...] = (mark, support, f"[{citation.label}]", citation.source_id, where, (quote, "dim"))
+            cells: tuple[Line, ...] = (
+                mark,
+                support,
+                f"[{citation.label}]",
+                citation.source_id,
+                where,
+                (quote, Tone.DIM),
+            )
             rows.append(Row(str(len(cited)), cells))
             cited.append(citation)
         if not claim.citations:
-            rows.append(Row(str(len(cited)), (mark, support, "", (tr("no source"), "dim"), "", (claim.text, "dim"))))
+            rows.append(
+                Row(str(len(cited)), (mark, support, "", (tr("no source"), Tone.DIM), "", (claim.text, Tone.DIM)))
+            )
             cited.append(None)
     return rows, cited
 
@@ -142,7 +151,7 @@ class AnswerPane(Vertical):
         tokens = span.output.output_tokens if span and isinstance(span.output, Generation) else 0
         busy = tr("{count} tokens · esc cancels", count=tokens) if tokens else tr("esc cancels")
         self.border_subtitle = content(busy if streaming else ledger(trace))
-        empty = content((tr("enter answers from what was found, with citations"), "dim"))
+        empty = content((tr("enter answers from what was found, with citations"), Tone.DIM))
         self.query_one("#answer-body", Static).update(body(trace, streaming) if trace else empty)
         rows, self.citations = citation_rows(trace.answer) if trace and trace.answer else ([], [])
         grid = self.query_one("#citations", Grid)

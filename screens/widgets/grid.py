@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
@@ -28,12 +29,13 @@ _CONSOLE = Console(width=4096)  # Rich needs one to split text into segments; no
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: ``width`` cells; 0 shares what is left. ``keep`` is the width of the table below which it hides."""
+    """A column: ``width`` cells, or 0 for its ``share`` of what is left; hidden in a table narrower than ``keep``."""
 
     title: str
     width: int = 0
     align: Literal["left", "right"] = "left"
     keep: int = 0
+    share: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +80,13 @@ class Grid(ScrollView, can_focus=True):
         & > .grid--good { color: $success; }
         & > .grid--warn { color: $warning; }
         & > .grid--bad { color: $error; }
-        & > .grid--lit { background: $lit; color: $on-lit; }
     }
     """
 
     cursor: reactive[int] = reactive(0)
 
     class Highlighted(Message):
-        """Fires when another row comes under the cursor, or the first one is there; ``key`` is "" for an empty table."""
+        """Fires when another row comes under the cursor; ``key`` is "" for an empty table."""
 
         def __init__(self, grid: Grid, key: str) -> None:
             super().__init__()
@@ -110,7 +111,7 @@ class Grid(ScrollView, can_focus=True):
             """The table."""
             return self.grid
 
-    def __init__(self, columns: Sequence[Column], *, id: str | None = None) -> None:  # noqa: A002 -- Textual's name
+    def __init__(self, columns: Sequence[Column], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._columns = tuple(columns)
         self._all: Sequence[Row] = ()
@@ -218,10 +219,9 @@ class Grid(ScrollView, can_focus=True):
     def _widths(self, width: int) -> list[int]:
         """Cells per column, -1 for a hidden one; the flexible ones share what the others leave."""
         shown = [c for c in self._columns if width >= c.keep]
-        flexible = [c for c in shown if not c.width]
-        left = width - sum(c.width for c in shown) - 2 * max(0, len(shown) - 1)
-        share = max(0, left // len(flexible)) if flexible else 0
-        return [-1 if c not in shown else c.width or share for c in self._columns]
+        shares = sum(c.share for c in shown if not c.width)
+        left = width - sum(map(_room, shown)) - 2 * max(0, len(shown) - 1)
+        return [-1 if c not in shown else _room(c) or max(0, left * c.share // shares) for c in self._columns]
 
     def _strip(
         self, cells: Sequence[Line], widths: list[int], styles: dict[Tone, Style], width: int, base: Style
@@ -235,6 +235,11 @@ class Grid(ScrollView, can_focus=True):
             line.append_text(_fit(text(cell, styles), room, column.align))
         segments = line.render(_CONSOLE)
         return Strip(segments).apply_style(base).adjust_cell_length(width, base)
+
+
+def _room(column: Column) -> int:
+    """A fixed column is never narrower than its title; a flexible one has 0."""
+    return max(column.width, cell_len(column.title)) if column.width else 0
 
 
 def _fit(cell: Text, width: int, align: Literal["left", "right"]) -> Text:
@@ -253,7 +258,7 @@ class ListPane(Vertical):
         Binding("escape", "leave", "All rows", show=False, id="list.leave"),
     ]
 
-    def __init__(self, title: Callable[[int, int], str], columns: Sequence[Column], *, id: str) -> None:  # noqa: A002 -- Textual's name
+    def __init__(self, title: Callable[[int, int], str], columns: Sequence[Column], *, id: str) -> None:
         """``title`` makes the border's title from the rows shown and the rows there are."""
         super().__init__(id=id, classes="pane")
         self._title = title

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, cast
+from typing import Final
 
 from textual import events
 from textual.binding import Binding
 from textual.content import Content
 from textual.keys import format_key
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from workbench.i18n import tr
 
@@ -34,11 +34,23 @@ class Part:
     gap: int = 2
 
 
-def key_label(binding: Binding, *, typing: bool) -> str:
-    """How a binding is shown: the first of its keys, or the first that is no character while an input has the focus."""
-    keys = binding.key.split(",")
-    usable = [k for k in keys if "+" in k or (k[0] == "f" and k[1:].isdigit())] if typing else []
-    return key_name((usable or keys)[0])
+def with_alt(
+    keys: str,
+    action: str,
+    description: str,
+    *,
+    id: str,
+    tooltip: str = "",
+    show: bool = True,
+    group: Binding.Group | None = None,
+    typing: str = "",
+) -> tuple[Binding, Binding]:
+    """A binding on ``keys``, and one that acts while an input has the focus: on ``typing``, else on alt with the key.
+
+    The second has priority because a terminal's alt+f reaches an input as the character f.
+    """
+    common = Binding(keys, action, description, show, tooltip=tooltip, id=id, group=group)
+    return common, replace(common, key=typing or f"alt+{keys}", priority=True, id=f"{id}.typing")
 
 
 def key_name(key: str) -> str:
@@ -46,26 +58,19 @@ def key_name(key: str) -> str:
     if key[0] == "f" and key[1:].isdigit():
         return key.upper()
     lead, _, last = key.rpartition("+")
+    if lead == "shift" and len(last) == 1:
+        return last.upper()
     last = {"escape": "esc", "left": "←", "right": "→", "up": "↑", "down": "↓"}.get(last, format_key(last))
     return "^" + last if lead == "ctrl" else f"{lead}+{last}" if lead else last
 
 
 def shown(screen: Screen[object]) -> list[Binding]:
     """Bindings that act now, each action once, the screen's own before those of the widget in focus."""
-    found: dict[str, Binding] = {}
+    found: dict[tuple[object, str], Binding] = {}
     for active in sorted(screen.active_bindings.values(), key=lambda a: a.node is not screen):
         if active.binding.show and active.enabled:
-            found.setdefault(f"{id(active.node)}.{active.binding.action}", _whole(active.node, active.binding))
+            found.setdefault((active.node, active.binding.action), active.binding)
     return list(found.values())
-
-
-def _whole(node: object, binding: Binding) -> Binding:
-    """The binding as it was declared, with all its keys (Textual splits "i,alt+i" in two)."""
-    for kind in type(node).__mro__:
-        for declared in kind.__dict__.get("BINDINGS", ()):
-            if isinstance(declared, Binding) and declared.id and declared.id == binding.id:
-                return declared
-    return binding
 
 
 class KeyBar(Static):
@@ -88,12 +93,11 @@ class KeyBar(Static):
 
     def draw(self) -> None:
         """Lays out modes, context keys and the edge."""
-        typing = isinstance(self.screen.focused, Input)
         width = self.size.width or 80
         groups: dict[str, list[Part]] = {"mode": [], "edge": [], "": []}
-        for binding in shown(cast("Screen[object]", self.screen)):
+        for binding in shown(self.screen):
             group = binding.group.description if binding.group else ""
-            groups[group].append(self._part(binding, typing))
+            groups[group].append(self._part(binding))
         edge = groups["edge"] if width >= ROOMY else groups["edge"][-1:]
         modes = groups["mode"] if width >= ROOMY else [replace(part, gap=1) for part in groups["mode"]]
         lead, divider = Part(Content(" ")), Part(Content.styled("│", "$line"))
@@ -103,11 +107,13 @@ class KeyBar(Static):
         self._parts = [lead, *modes, divider, *middle, gap, *edge]
         self.update(Content.assemble(*(piece for part in self._parts for piece in (part.words, " " * part.gap))))
 
-    def _part(self, binding: Binding, typing: bool) -> Part:
+    def _part(self, binding: Binding) -> Part:
         here = binding.action == f"app.mode('{self.app.current_mode}')"
-        label, words = key_label(binding, typing=typing), tr(binding.description)
-        drawn = Content.assemble((label, "$accent bold"), " ", (words, "$foreground bold" if here else "$quiet"))
-        return Part(drawn, binding.key.split(",")[-1 if typing else 0])
+        words = tr(binding.description)
+        drawn = Content.assemble(
+            (key_name(binding.key), "$accent bold"), " ", (words, "$foreground bold" if here else "$quiet")
+        )
+        return Part(drawn, binding.key)
 
     def on_click(self, event: events.Click) -> None:
         """A click on a key is the key."""

@@ -62,7 +62,7 @@ class Passage(ScrollView, can_focus=True):
     Passage:nocolor > .passage--lit { text-style: reverse; }
     """
 
-    def __init__(self, words: str = "", start: int = 0, end: int = 0, *, id: str | None = None) -> None:  # noqa: A002 -- Textual's name
+    def __init__(self, words: str = "", start: int = 0, end: int = 0, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._words, self._start, self._end = words, start, end
         self._lines: list[tuple[int, int]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from screens.style import Line, place
+from screens.style import Line, Tone, place
 from screens.widgets.grid import Column, Row
 from workbench.i18n import tr
 from workbench.records.retrieval import FusedHit, FusionResult, HitView
@@ -21,7 +21,7 @@ def columns() -> list[Column]:
         Column(tr("source"), 0),
         Column("§", 0, keep=64),
         Column(tr("why"), 13),
-        Column(tr("text"), 0, keep=96),
+        Column(tr("text"), 0, keep=96, share=2),
     ]
 
 
@@ -41,7 +41,7 @@ def why(hit: FusedHit, fusion: FusionResult) -> str:
     return " + ".join(f"{value:.3f}" for _, value in hit.contributions)
 
 
-def rows(hits: Sequence[HitView], fusion: FusionResult, before: Mapping[str, int] | None) -> list[Row]:
+def rows(hits: Sequence[HitView], fusion: FusionResult, before: Mapping[str, int]) -> list[Row]:
     """One row per hit; no move is shown when there is no ranking before."""
     moved = moves(hits, before) if before else {}
     return [
@@ -54,8 +54,8 @@ def rows(hits: Sequence[HitView], fusion: FusionResult, before: Mapping[str, int
                 _rank(view.hit.dense_rank),
                 view.source_id,
                 place(view.heading, view.page_label, view.page),
-                (why(view.hit, fusion), "dim"),
-                (" ".join(view.text[:200].split()), "dim"),
+                (why(view.hit, fusion), Tone.DIM),
+                (" ".join(view.text[:200].split()), Tone.DIM),
             ),
         )
         for view in hits
@@ -64,12 +64,12 @@ def rows(hits: Sequence[HitView], fusion: FusionResult, before: Mapping[str, int
 
 def _arrow(moved: int | str) -> Line:
     if moved == NEW:
-        return (tr("new"), "accent")
+        return (tr("new"), Tone.ACCENT)
     places = int(moved)
     if places == 0:
         return ""
-    return (f"▲{places}", "good") if places > 0 else (f"▼{-places}", "warn")
+    return (f"▲{places}", Tone.GOOD) if places > 0 else (f"▼{-places}", Tone.WARN)
 
 
 def _rank(rank: int | None) -> Line:
-    return ("–", "dim") if rank is None else str(rank)
+    return ("–", Tone.DIM) if rank is None else str(rank)

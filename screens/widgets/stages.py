@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from textual.content import Content
 
-from screens.style import Line, content, count, milliseconds
+from screens.style import Line, Tone, content, count, milliseconds
 from workbench.i18n import tr
 from workbench.records.answers import Context, Decision, Generation, Prompt, Stage, Trace
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, SearchResult
@@ -132,10 +132,10 @@ def stage_name(name: str) -> str:
 def draw(lines: Iterable[StageLine], width: int) -> Content:
     """Stages as a small table, a dim note under those that have one."""
     flow_width = max(12, width - 12 - 8)
-    out: list[Line] = [(f"{tr('stage'):<11}{tr('in → out'):<{flow_width}}{tr('ms'):>7}", "dim")]
+    out: list[Line] = [(f"{tr('stage'):<11}{tr('in → out'):<{flow_width}}{tr('ms'):>7}", Tone.DIM)]
     for line in lines:
-        out.append(("\n" + f"{line.name:<11}", "accent"))
+        out.append(("\n" + f"{line.name:<11}", Tone.ACCENT))
         out.append(f"{line.flow:<{flow_width}}{line.ms:>7}")
         if line.note:
-            out.append(("\n  " + line.note, "dim"))
+            out.append(("\n  " + line.note, Tone.DIM))
     return content(*out)

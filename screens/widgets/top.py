@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import Line, content, gauge, plain, shorten
+from screens.style import Line, Tone, content, gauge, plain, shorten
 from workbench.i18n import tr
 
 if TYPE_CHECKING:
@@ -20,43 +21,32 @@ GIB = 1 << 30
 
 def top_line(status: DeskStatus | None, works: Sequence[Job], width: int) -> Content:
     """The line in at most ``width`` cells: what matters least goes first when there is no room."""
-    name: Line = (" WORKBENCH", "accent")
+    name: Line = (" WORKBENCH  ", Tone.ACCENT)
     if status is None:
-        return content(name, "  ", (tr("opening…"), "dim"))
-    where = (status.file, (" › ", "dim"), status.collection) if status.collection else (status.file,)
-    left = [name, ("  ", *where)]
-    right = [*_running(works), *_memory(status), _reach(status)]
-    loaded = _loaded(status)
-    for middle, end in ((loaded, right), (loaded, _short(right)), ((), right), ((), _short(right))):
-        room = width - sum(map(_width, [*left, *end])) - _width(middle)
+        return content(name, (tr("opening…"), Tone.DIM))
+    where: Line = (status.file, (" › ", Tone.DIM), status.collection) if status.collection else status.file
+    loaded, running, ram, vram, reach = _loaded(status), _running(works), _ram(status), _vram(status), _reach(status)
+    whole, short = (running, ram, vram, reach), (running, ram, reach)
+    for middle, end in ((loaded, whole), (loaded, short), ("", whole), ("", short)):
+        room = width - _width((name, where, middle, end))
         if room >= 4:
-            lead = max(2, room // 2)
-            return content(*left, " " * lead, *_spread(middle), " " * (room - lead), *_spread(*end))
-    fixed = sum(map(_width, [name, *_short(right)])) + 3
-    place = shorten("".join(map(plain, where)), max(0, width - fixed))
-    gap = " " * max(1, width - fixed - len(place) + 1)
-    return content(name, "  ", place, gap, *_spread(*_short(right)))
+            lead = room // 2
+            return content(name, where, " " * lead, middle, " " * (room - lead), end)
+    place = shorten(plain(where), max(0, width - _width((name, short)) - 1))
+    room = width - _width((name, place, short))
+    return content(name, place, " " * room, short)
 
 
 def _width(line: Line) -> int:
-    return len(plain(line))
+    return cell_len(plain(line))
 
 
-def _spread(*lines: Line) -> tuple[Line, ...]:
-    return tuple(line for line in lines if line)
-
-
-def _short(right: Sequence[Line]) -> list[Line]:
-    """Without the graphics memory, the last thing that an 80-column terminal has room for."""
-    return [line for line in right if not plain(line).startswith("VRAM")]
-
-
-def _running(works: Sequence[Job]) -> list[Line]:
+def _running(works: Sequence[Job]) -> Line:
     if not works:
-        return []
+        return ""
     first = works[0]
     more = f" +{len(works) - 1}" if len(works) > 1 else ""
-    return [(f"{first.title} {first.detail}{more}".rstrip(), "accent"), "   "]
+    return (f"{shorten(first.title, 20)} {first.detail}{more}".rstrip() + "   ", Tone.ACCENT)
 
 
 def _loaded(status: DeskStatus) -> Line:
@@ -65,21 +55,23 @@ def _loaded(status: DeskStatus) -> Line:
         names.append(shorten(status.model.file.name.removesuffix(".gguf"), 32))
     if status.embedder:
         names.append(shorten(status.embedder, 24))
-    mark = ("●", "good") if status.model or status.embedder_running else ("◦", "dim")
-    return (mark, " ", " · ".join(map(plain, names))) if names else ("◦ " + tr("no model"), "dim")
+    mark = ("●", Tone.GOOD) if status.model or status.embedder_running else ("◦", Tone.DIM)
+    return (mark, " ", " · ".join(map(plain, names))) if names else ("◦ " + tr("no model"), Tone.DIM)
 
 
-def _memory(status: DeskStatus) -> list[Line]:
-    gauges = status.gauges
-    used, total = gauges.ram_used / GIB, gauges.ram_total / GIB
-    ram: Line = (("RAM ", "dim"), (gauge(used / total if total else 0), "accent"), f" {used:.1f}/{total:.1f} G")
-    vram = "–" if gauges.vram_used is None else f"{gauges.vram_used / GIB:.1f}/{(gauges.vram_total or 0) / GIB:.1f} G"
-    return [ram, "   ", (("VRAM ", "dim"), vram, "   ")]
+def _ram(status: DeskStatus) -> Line:
+    used, total = status.gauges.ram_used / GIB, status.gauges.ram_total / GIB
+    return (("RAM ", Tone.DIM), (gauge(used / total if total else 0), Tone.ACCENT), f" {used:.1f}/{total:.1f} G   ")
+
+
+def _vram(status: DeskStatus) -> Line:
+    used, total = status.gauges.vram_used, status.gauges.vram_total
+    return (("VRAM ", Tone.DIM), "–" if used is None else f"{used / GIB:.1f}/{(total or 0) / GIB:.1f} G", "   ")
 
 
 def _reach(status: DeskStatus) -> Line:
     words = tr("offline") if status.reach == "offline" else status.reach
-    return (("⌁ " + words + " ", "dim" if status.reach == "offline" else "warn"),)
+    return (("⌁ " + words + " ", Tone.DIM if status.reach == "offline" else Tone.WARN),)
 
 
 class TopLine(Static):

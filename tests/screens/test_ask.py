@@ -1,0 +1,239 @@
+"""Ask, as a person uses it: keys in, screen out."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from textual.widgets import Input
+
+from screens.dialogs import PassageDialog
+from screens.widgets import ranking
+from screens.widgets.answer import AnswerPane
+from screens.widgets.grid import Grid
+from screens.widgets.passage import Passage
+from tests.screens.fake_desk import FakeDesk
+from tests.screens.helpers import SMALL, WIDE, app_on, press_each, screen_text, settle, type_text
+from workbench.records.retrieval import SearchOptions, SearchResult
+
+
+async def test_typing_searches_and_shows_where_each_chunk_stands() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        seen = screen_text(app)
+        assert "regulations.pdf" in seen
+        assert "1/61 + 1/61" in seen
+        assert "14 ms · lexical 3.1 · dense 9.2" in seen
+        assert "σ 0.82" in seen
+
+
+async def test_arrows_tell_how_chunks_moved_since_the_last_keystroke() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "payments")
+        await type_text(pilot, " september")
+        assert "new" in screen_text(app)
+
+
+def test_moves_are_places_gained() -> None:
+    hits = FakeDesk().search("overdue payments").hits
+    first, second = hits[0].hit.chunk_id, hits[1].hit.chunk_id
+    assert ranking.moves(hits[:2], {second: 1, first: 2}) == {first: 1, second: -1}
+    assert ranking.moves(hits[:1], {second: 1}) == {first: ranking.NEW}
+
+
+class SlowDesk(FakeDesk):
+    """Its first search waits until it is told to go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
+        if query == "l":
+            self.gate.wait(5)
+        return super().search(query, options)
+
+
+async def test_a_stale_result_is_never_shown_and_keystrokes_in_between_are_skipped() -> None:
+    desk = SlowDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        for key in "library":
+            await pilot.press(key)
+        assert app.screen.query_one("#ranking", Grid).total == 0
+        desk.gate.set()
+        await settle(pilot)
+        assert desk.searched == ["l", "library"]
+        assert "faq.md" in screen_text(app)
+
+
+async def test_digits_typed_in_the_question_stay_text_and_f_keys_still_switch() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await press_each(pilot, "1 2 3 4?")
+        assert app.screen.query_one("#query", Input).value == "1 2 3 4?"
+        assert app.current_mode == "ask"
+        await pilot.press("f2")
+        await settle(pilot)
+        assert app.current_mode == "corpus"
+        await pilot.press("3")
+        assert app.current_mode == "ask"
+        await pilot.press("alt+4")
+        assert app.current_mode == "evals"
+
+
+async def test_enter_answers_with_citations_and_enter_on_one_opens_the_source_at_the_span() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        await pilot.press("enter")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "✓ answered · supported 1/2 · s 0.71 ≥ τ 0.42 · extractive" in seen
+        assert "[F1]" in seen
+        assert "prompt 1,204 / 4,096: 180 + 842 + 22 + 160" in seen
+        app.screen.query_one("#citations").focus()
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(app.screen, PassageDialog)
+        passage = app.screen.query_one(Passage)
+        cited = app.screen_stack[0].query_one(AnswerPane).citations[0]
+        assert cited is not None
+        assert passage._words[passage._start : passage._end] == cited.quote
+
+
+async def test_a_citation_that_names_no_evidence_is_told() -> None:
+    desk = FakeDesk()
+    list(desk.load_model("/models/gguf/SmolLM2-135M-Instruct.Q4_1.gguf"))
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "✗ removed, names no evidence: [F9]" in screen_text(app)
+
+
+async def test_escape_stops_a_running_answer() -> None:
+    desk = FakeDesk(slow=0.2)
+    list(desk.load_model("/models/gguf/SmolLM2-135M-Instruct.Q4_1.gguf"))
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        await pilot.press("enter")
+        await pilot.pause(0.3)
+        assert len(app.jobs.works) == 1
+        await pilot.press("escape")
+        await settle(pilot)
+        assert app.jobs.works == ()
+        assert desk.traces() == ()
+        assert app.screen.query_one("#query", Input).value == "overdue payments"
+        await pilot.press("escape")
+        assert app.screen.query_one("#query", Input).value == ""
+
+
+async def test_a_filter_that_does_not_parse_is_told_inline_and_no_dialog_opens() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue")
+        await pilot.press("alt+f")
+        await type_text(pilot, "year")
+        assert "·····^ After the field comes a comparison. Write: year >= 2026" in screen_text(app)
+        assert not app.screen.is_modal
+        await type_text(pilot, " = 2026")
+        assert "After the field" not in screen_text(app)
+        assert "year = 2026" in screen_text(app)
+
+
+async def test_lanes_switch_and_the_ranking_says_so() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        await pilot.press("alt+l")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "Ranking ── lexical ─" in seen
+        assert "skipped: off" in seen
+
+
+async def test_earlier_questions_come_back_with_ranking_and_answer() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        for question in ("library", "horn"):
+            app.screen.query_one("#query", Input).value = question
+            await settle(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+        await pilot.press("alt+left")
+        await settle(pilot)
+        await pilot.press("alt+left")
+        await settle(pilot)
+        assert app.screen.query_one("#query", Input).value == "library"
+        seen = screen_text(app)
+        assert "question 1 of 2" in seen
+        assert "Loans last three weeks" in seen
+        await pilot.press("alt+right")
+        await settle(pilot)
+        assert app.screen.query_one("#query", Input).value == "horn"
+
+
+async def test_the_trace_opens_as_json() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("alt+v")
+        assert not app.screen.is_modal
+        await type_text(pilot, "library")
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("alt+v")
+        await settle(pilot)
+        assert '"query": "library"' in screen_text(app)
+
+
+async def test_copy_takes_the_answer() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "library")
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("alt+c")
+        assert "Loans last three weeks" in app.clipboard
+
+
+async def test_an_empty_file_says_how_to_begin() -> None:
+    app = app_on(FakeDesk(empty=True))
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "Nothing to ask of yet." in seen
+        assert "workbench demo" in seen
+        assert "alt+i Ingest" in seen
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE, (200, 60)])
+async def test_hostile_text_stays_literal(size: tuple[int, int]) -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "override")
+        await pilot.press("enter")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "[red]boom[/]" in seen
+        assert "␛[31man escape␛[0m" in seen
+        assert "‹U+202E›evil" in seen
+        assert "\x1b" not in seen
+        assert "\u202e" not in seen
