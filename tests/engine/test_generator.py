@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import threading
 from dataclasses import replace
@@ -11,9 +12,9 @@ import psutil
 import pytest
 
 from tests.engine.conftest import model_path
-from workbench.engine.client import ChildGenerator, kv_cache_bytes, load_generator
+from workbench.engine.client import ChildGenerator, engine_available, kv_cache_bytes, load_generator
 from workbench.engine.gguf_header import read_header
-from workbench.errors import BudgetError, Cancelled, EngineError
+from workbench.errors import BudgetError, Cancelled, EngineError, UsageError
 from workbench.records.answers import Generation, Message
 from workbench.records.models import GenerationSettings, LoadProgress, LoadSettings
 
@@ -225,6 +226,20 @@ def test_impossible_settings_are_refused_in_words(settings: LoadSettings, title:
         load_generator(read_header(model_path()), settings)
     assert refused.value.title == title
     assert refused.value.remedy
+
+
+@pytest.mark.parametrize("settings", [LoadSettings(context=0), LoadSettings(batch=0), LoadSettings(threads=-1)])
+def test_settings_out_of_range_are_refused(settings: LoadSettings) -> None:
+    with pytest.raises(UsageError, match="start at"):
+        load_generator(read_header(model_path()), settings)
+
+
+def test_without_an_engine_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert engine_available() == ""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert engine_available() == "llama-cpp-python is not installed"
+    with pytest.raises(EngineError, match="make engine"):
+        load_generator(read_header(model_path()))
 
 
 def test_a_missing_file_is_refused_before_any_process_starts(tmp_path: Path) -> None:

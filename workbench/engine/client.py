@@ -12,7 +12,7 @@ import psutil
 from workbench.engine import protocol
 from workbench.engine.gauges import measure
 from workbench.engine.process import ChildProcess
-from workbench.errors import BudgetError, Cancelled, EngineError
+from workbench.errors import BudgetError, Cancelled, EngineError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Generation, Message
@@ -53,6 +53,7 @@ def load_generator(
         on_progress: called on this thread as the weights are read; the last time with the loaded model.
 
     Raises:
+        UsageError: a setting is out of range.
         EngineError: no engine, a file that can't be used, or the child refused it or died.
         Cancelled: ``cancel`` was set; nothing is left loaded.
     """
@@ -80,6 +81,10 @@ def _check(file: ModelFile, settings: LoadSettings) -> None:
             tr("{name} can't be used", name=file.name),
             file.problem,
             tr("Download the file again, or choose another one."),
+        )
+    if settings.context < 1 or settings.batch < 1 or settings.threads < 0:
+        raise UsageError(
+            tr("Bad load settings"), tr("Context and batch start at 1, threads at 0."), tr("Correct the setting.")
         )
     cache, machine = kv_cache_bytes(file, settings), psutil.virtual_memory().total
     if cache > machine:
