@@ -149,11 +149,13 @@ def _any_of(columns: str, terms: Sequence[str]) -> str:
 
 
 def _phrase(phrase: str) -> str:
-    """Scripts without spaces are one word to SQLite; their pairs in the stem column tell a phrase."""
-    pairs = cjk_pairs(phrase)
-    if pairs and "".join(words(phrase)) and len("".join(words(phrase))) <= len(pairs) + 1:
-        return f"(stems : {_quoted(' '.join(pairs))})"
-    return f"({{heading text}} : {_quoted(phrase)})" if words(phrase) else ""
+    """Text in a script without spaces is one word to SQLite; there the pairs in the stem column tell the phrase."""
+    found = words(phrase)
+    if not found:
+        return ""
+    if all(map(cjk_pairs, found)):
+        return f"(stems : {_quoted(' '.join(cjk_pairs(phrase)))})"
+    return f"({{heading text}} : {_quoted(phrase)})"
 
 
 def _quoted(text: str) -> str:

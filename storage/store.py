@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from storage.connections import Connections
@@ -78,5 +79,6 @@ def open_store(path: Path, *, read_only: bool = False, timeout: float = BUSY_SEC
         FileError: it can't be opened: not a workbench file, from a newer version, damaged, locked, not writable. The
             file is left as it was.
     """
+    path = Path(os.path.realpath(path))  # later connections must find it when the working folder has changed
     access = prepare(path, read_only=read_only, timeout=timeout)
     return FileStore(Connections(path, access, timeout))

@@ -82,6 +82,17 @@ def test_one_file_is_left_after_readers_in_other_threads(filled: Path) -> None:
         store.settings.set("theme", "day")
 
 
+def test_a_relative_path_and_a_link_stay_the_same_file(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = filled.with_name("link.db")
+    link.symlink_to(filled.name)
+    monkeypatch.chdir(filled.parent)
+    store = open_store(Path("link.db"))
+    monkeypatch.chdir("/")
+    assert store.corpus.collection("laws").chunks == 60
+    store.close()
+    assert {p.name for p in filled.parent.iterdir()} == {filled.name, link.name}
+
+
 def test_a_text_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are my notes. " * 100)
