@@ -21,16 +21,19 @@ from workbench.i18n import tr
 def sections(screen: Screen[object]) -> list[tuple[str, list[Binding]]]:
     """Bindings as declared, under the heading of what they belong to: the screen, the app, then the widget in focus.
 
-    A key that something nearer to the focus has taken is left out.
+    What Textual itself binds is left out where a key of ours has taken its place.
     """
     nodes: Iterable[DOMNode] = screen.focused.ancestors_with_self if screen.focused else [screen, screen.app]
     found: dict[str, list[Binding]] = {heading: [] for heading in _headings().values()}
-    taken: set[str] = set()
-    for node in nodes:
-        for kind in type(node).__mro__:
-            heading = _headings().get(kind.__name__, tr("Moving about"))
-            found[heading] += [b for b in declared(kind) if b.description and not taken.intersection(b.key.split(","))]
-            taken.update(key for binding in declared(kind) for key in binding.key.split(","))
+    kinds = [kind for node in nodes for kind in type(node).__mro__]
+    taken = {key for kind in kinds for binding in declared(kind) if binding.priority for key in binding.key.split(",")}
+    for kind in kinds:
+        heading = _headings().get(kind.__name__)
+        bindings = [
+            b for b in declared(kind) if b.description and (heading or not taken.intersection(b.key.split(",")))
+        ]
+        found[heading or _headings()[""]] += bindings
+        taken.update(key for binding in bindings for key in binding.key.split(","))
     return [(heading, bindings) for heading, bindings in found.items() if bindings]
 
 

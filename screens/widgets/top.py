@@ -32,9 +32,9 @@ def top_line(status: DeskStatus | None, works: Sequence[Job], width: int) -> Con
         if room >= 4:
             lead = room // 2
             return content(name, where, " " * lead, middle, " " * (room - lead), end)
-    place = shorten(plain(where), max(0, width - _width((name, short)) - 1))
-    room = width - _width((name, place, short))
-    return content(name, place, " " * room, short)
+    last = short if _width((name, short)) < width else (running, reach)
+    place = shorten(plain(where), max(0, width - _width((name, last)) - 1))
+    return content(name, place, " " * (width - _width((name, place, last))), last)
 
 
 def _width(line: Line) -> int:

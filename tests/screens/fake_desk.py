@@ -197,7 +197,7 @@ class FakeDesk:
             return ()
         return (
             Collection(2, "faro", Recipe(), "", 1, WHEN, 14, 96),
-            Collection(1, "regulations-2026", Recipe(), "", 3, WHEN, len(self._documents), len(self._chunks)),
+            Collection(1, self._chosen, Recipe(), "", 3, WHEN, len(self._documents), len(self._chunks)),
         )
 
     def documents(self, collection: str = "") -> tuple[Document, ...]:

@@ -21,13 +21,12 @@ def app_on(desk: FakeDesk) -> WorkbenchApp:
 async def settle(pilot: Pilot[int]) -> None:
     """Until every read and work of the app has ended and what they brought is drawn."""
     app = cast(WorkbenchApp, pilot.app)
-    await pilot.pause()
+    quiet = 0
     for _ in range(400):
-        if app.jobs.idle:
-            break
         await pilot.pause(0.01)
-    await pilot.pause()
-    await pilot.pause()
+        quiet = quiet + 1 if app.jobs.idle else 0
+        if quiet == 3:
+            return
 
 
 async def press_each(pilot: Pilot[int], words: str) -> None:

@@ -1,0 +1,230 @@
+"""Models, Corpus and Evals, as a person uses them."""
+
+from __future__ import annotations
+
+import time
+
+from screens.dialogs import ConfirmDialog, ErrorDialog, PassageDialog, PathDialog
+from screens.widgets.grid import Grid
+from screens.widgets.passage import Passage
+from tests.screens.fake_desk import FakeDesk
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
+
+
+async def test_models_are_listed_with_their_header_and_a_broken_one_says_why() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "Library ── 4 files" in seen
+        assert "253 MiB" in seen
+        assert "268.1 M" in seen
+        assert "~ no template" in seen
+        await pilot.press("end")
+        await settle(pilot)
+        assert "The header names 0 layers." in screen_text(app)
+
+
+async def test_enter_loads_a_model_and_u_tells_what_came_back() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        await pilot.press("down", "down", "enter")
+        await settle(pilot)
+        await pilot.pause(0.4)
+        assert desk.model is not None
+        assert desk.model.file.name == "SmolLM2-135M-Instruct.Q4_1.gguf"
+        seen = screen_text(app)
+        assert "●  SmolLM2-135M-Instruct" in seen
+        assert "weights 92 MiB" in seen
+        await pilot.press("u")
+        await settle(pilot)
+        await pilot.pause(0.4)
+        assert "Unloaded: 226 MiB came back." in screen_text(app)
+        assert "no model loaded" in screen_text(app)
+
+
+async def test_loading_is_stopped_with_escape_and_nothing_is_loaded() -> None:
+    desk = FakeDesk(slow=0.2)
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        await pilot.press("enter")
+        await pilot.pause(0.5)
+        assert "loading ▓" in screen_text(app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert desk.model is None
+        assert not app.jobs.works
+
+
+async def test_a_model_that_does_not_load_leaves_an_error_and_a_working_screen() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        await pilot.press("end", "enter")
+        await settle(pilot)
+        assert isinstance(app.screen, ErrorDialog)
+        assert "exit 134" in screen_text(app)
+        await pilot.press("escape")
+        await pilot.pause(0.4)
+        assert "no model loaded" in screen_text(app)
+
+
+async def test_a_folder_is_added_and_a_path_that_is_none_is_refused() -> None:
+    desk = FakeDesk(empty=True)
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        assert "No GGUF files yet." in screen_text(app)
+        await pilot.press("a")
+        await settle(pilot)
+        assert isinstance(app.screen, PathDialog)
+        await type_text(pilot, "pyproject.toml")
+        await pilot.press("enter")
+        assert "There is no such folder." in screen_text(app)
+        app.screen.query_one("#path").value = "tests"  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await settle(pilot)
+        assert desk._folders == ["tests"]
+        assert "Library ── 4 files" in screen_text(app)
+
+
+async def test_corpus_goes_from_document_to_chunk_to_the_lit_source() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("down", "down", "down", "down")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "Chunks ── 3" in seen
+        assert "Rules › Art. 12 Enrolment" in seen
+        assert "year=2026   valid_from=2026-01-01   roles=student, registry" in seen
+        await pilot.press("enter", "down", "o")
+        await settle(pilot)
+        assert isinstance(app.screen, PassageDialog)
+        passage = app.screen.query_one(Passage)
+        assert passage._words[passage._start : passage._end].startswith("La ampliación de matrícula")
+
+
+async def test_a_truncated_chunk_and_a_warning_are_marked_in_words_too() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        app.screen.query_one("#documents-grid", Grid).go_to("d-manual/lighthouse.docx")
+        await settle(pilot)
+        await pilot.press("enter", "down")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "✂ the embedder does not see its end" in seen
+        assert "~ 2 pages have no text" in seen
+
+
+async def test_deleting_asks_and_shows_the_proof() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("D")
+        await pilot.pause()
+        assert isinstance(app.screen, ConfirmDialog)
+        await pilot.press("enter")  # the harmless answer has the focus
+        await settle(pilot)
+        assert len(desk.documents()) == 6
+        await pilot.press("D", "y")
+        await settle(pilot)
+        assert len(desk.documents()) == 5
+        seen = screen_text(app)
+        assert "Deleted and checked" in seen
+        assert "✓ vectors" in seen
+
+
+async def test_a_document_is_retired_and_restored() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("R")
+        await settle(pilot)
+        assert desk.documents()[0].status == "retired"
+        assert "◦  calendar.csv" in screen_text(app)
+        await pilot.press("R")
+        await settle(pilot)
+        assert desk.documents()[0].status == "current"
+
+
+async def test_slash_searches_a_list_and_escape_shows_all_again() -> None:
+    app = app_on(FakeDesk(copies=20))
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("slash")
+        await type_text(pilot, "0007")
+        seen = screen_text(app)
+        assert "1/26" in seen
+        assert "notes/0007.md" in seen
+        assert "✓  calendar.csv" not in seen
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "calendar.csv" in screen_text(app)
+
+
+async def test_a_hundred_thousand_rows_are_drawn_without_a_wait() -> None:
+    from screens.widgets.grid import Row
+
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        grid = app.screen.query_one("#documents-grid", Grid)
+        rows = [Row(str(n), ("✓", f"document {n}", "en", "1")) for n in range(100_000)]
+        began = time.perf_counter()
+        grid.show(rows)
+        grid.action_move(99_999)
+        await pilot.pause()
+        assert time.perf_counter() - began < 5  # not a measurement: drawing every row would take a minute
+        assert "document 99999" in screen_text(app)
+
+
+async def test_evals_list_cases_with_what_is_expected_and_import_more() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "No, hasta haberlos abonado." in seen
+        assert "180–340" in seen
+        assert "2 of 3 answerable" in seen
+        await pilot.press("enter", "end")
+        await settle(pilot)
+        assert "abstaining is right" in screen_text(app)
+        await pilot.press("i")
+        await settle(pilot)
+        await type_text(pilot, "pyproject.toml")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert [d.name for d in desk.datasets()] == ["xquad-es", "pyproject"]
+        assert "Datasets ── 2" in screen_text(app)

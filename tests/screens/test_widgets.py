@@ -1,0 +1,93 @@
+"""Tables, passages and stages on their own: worked cases and properties."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from screens.style import Tone, bar, content, duration, milliseconds, parameters, pieces, place, shorten, size
+from screens.widgets import stages
+from screens.widgets.facts import lay_out
+from screens.widgets.grid import Column, Grid, Row
+from screens.widgets.passage import wrap
+from tests.screens.fake_desk import FakeDesk
+from workbench.text.clean import printable
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200), st.integers(8, 60))
+def test_wrapping_keeps_every_character_and_fits_the_width(words: str, width: int) -> None:
+    lines = list(wrap(words, width))
+    assert "".join(words[a:b] for a, b in lines) == words.replace("\n", "")
+    assert len(lines) >= words.count("\n") + 1
+    for start, stop in lines:
+        shown = printable(words[start:stop], newlines=False)
+        assert cell_len(shown.rstrip(" ")) <= width or stop - start == 1
+
+
+def test_wrapping_breaks_at_spaces() -> None:
+    words = "La ampliación de matrícula se solicita"
+    assert [words[a:b] for a, b in wrap(words, 16)] == ["La ampliación de ", "matrícula se ", "solicita"]
+
+
+def test_wide_characters_count_two_cells() -> None:
+    words = "東京都の図書館"
+    assert [words[a:b] for a, b in wrap(words, 6)] == ["東京都", "の図書", "館"]
+
+
+def test_figures_are_written_with_units() -> None:
+    assert size(98_566_144) == "94 MiB"
+    assert size(1 << 30) == "1.00 GiB"
+    assert parameters(134_515_008) == "134.5 M"
+    assert parameters(1_543_714_304) == "1.54 G"
+    assert duration(7) == "0:07"
+    assert duration(130) == "2:10"
+    assert duration(3730) == "1:02:10"
+    assert milliseconds(0.31) == "0.3"
+    assert milliseconds(1204.4) == "1,204"
+    assert bar(0.5, 4) == "▓▓░░"
+    assert shorten("regulations", 6) == "regul…"
+    assert place(("Rules", "Art. 14"), "iv", 4) == "Art. 14 p.iv"
+
+
+def test_text_is_never_markup() -> None:
+    shown = content("[red]boom[/]", ("[b]x", Tone.DIM))
+    assert shown.plain == "[red]boom[/][b]x"
+
+
+def test_a_text_named_like_a_tone_stays_text() -> None:
+    assert list(pieces(("lab", "bad"))) == [("lab", Tone.PLAIN), ("bad", Tone.PLAIN)]
+
+
+def test_facts_wrap_under_their_value_and_empty_ones_are_left_out() -> None:
+    drawn = lay_out([("tensors", "210 Q4_1, 61 F32, 1 Q8_0"), ("licence", "")], 20)
+    assert drawn.plain.splitlines() == ["tensors  210 Q4_1,", "         61 F32, 1", "         Q8_0"]
+
+
+def test_columns_share_what_is_left_and_hide_where_there_is_no_room() -> None:
+    grid = Grid([Column("#", 2), Column("source", 0), Column("text", 0, keep=60, share=2)])
+    assert grid._widths(40) == [2, 36, -1]
+    assert grid._widths(66) == [2, 20, 40]
+
+
+def test_a_row_is_found_by_any_of_its_cells() -> None:
+    row = Row("1", ("12", ("Enrolment", Tone.DIM)))
+    assert row.matches("enrol")
+    assert not row.matches("library")
+
+
+def test_stages_of_a_search_name_what_went_in_and_out() -> None:
+    lines = {line.name: line for line in stages.of_search(FakeDesk().search("what are the overdue payments"))}
+    assert lines["terms"].flow == "5 → 2"
+    assert lines["terms"].note == "dropped «what» «are» «the»"
+    assert lines["filter"].flow == "11 → 9"
+    assert lines["filter"].note.startswith("σ 0.82")
+    assert lines["dense"].ms == "9.2"
+    assert lines["fusion"].note == "RRF k₀ 60"
+
+
+def test_every_stage_of_a_trace_is_drawn() -> None:
+    *_, trace = FakeDesk().ask("overdue payments")
+    assert [line.name for line in stages.of_trace(trace)] == [
+        "terms", "filter", "lexical", "dense", "fusion", "context", "decision",
+    ]  # fmt: skip
