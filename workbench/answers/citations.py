@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from workbench.answers.extractive import Quote
 from workbench.answers.support import best_sentence, claim_support
+from workbench.corpus.places import Places
 from workbench.records.answers import Citation, Claim, Evidence
+from workbench.records.corpus import ParsedDocument
+from workbench.text.clean import printable
 from workbench.text.sentences import sentences
 
 _MARK: Final = re.compile(r"\[\s*F\d+(?:\s*[,;]\s*F?\d+)*\s*\]")
@@ -27,7 +30,7 @@ class CitedText:
 
 def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
     """The extractive answer: each sentence on its own line, word for word, with its mark."""
-    shown = [(" ".join(quote.text.split()), quote) for quote in quotes]
+    shown = [(printable(" ".join(quote.text.split())), quote) for quote in quotes]
     claims = tuple(Claim(text, (_citation(q.evidence, q.start, q.end),), 1.0, "supported") for text, q in shown)
     return CitedText("\n".join(f"{text} [{quote.evidence.label}]" for text, quote in shown), claims, ())
 
@@ -53,6 +56,30 @@ def cited_answer(text: str, evidence: Sequence[Evidence], language: str) -> Cite
     marked = _MARKS_AFTER_STOP.sub(lambda m: f" {''.join(m[2].split())}{m[1]}", marked)
     claims = tuple(_claim(marked[start:end], by_label, language) for start, end in sentences(marked))
     return CitedText(marked, claims, tuple(dict.fromkeys(removed)))
+
+
+def placed(cited: CitedText, document: Callable[[str], ParsedDocument]) -> CitedText:
+    """The same, each citation with the headings and the page of its own span: a chunk may reach over several.
+
+    Args:
+        document: the stored document by its id.
+    """
+    places: dict[str, Places] = {}
+
+    def put(citation: Citation) -> Citation:
+        if citation.document_id not in places:
+            places[citation.document_id] = Places(document(citation.document_id))
+        where = places[citation.document_id]
+        page = where.page(citation.start)
+        return replace(
+            citation,
+            heading=where.heading(citation.start, citation.end),
+            page=page.number if page else None,
+            page_label=page.label if page else "",
+        )
+
+    claims = tuple(replace(claim, citations=tuple(map(put, claim.citations))) for claim in cited.claims)
+    return replace(cited, claims=claims)
 
 
 def _claim(sentence: str, by_label: dict[str, Evidence], language: str) -> Claim:

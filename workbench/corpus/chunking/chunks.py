@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
 from typing import Final
 
 from workbench.corpus.chunking.cut import cut
 from workbench.corpus.chunking.material import Similarity, shows_header
 from workbench.corpus.identity import sha256, short_id
+from workbench.corpus.places import Places
 from workbench.ports import Tokenizer
-from workbench.records.corpus import Chunk, Document, EmbedderInfo, Metadata, Page, ParsedDocument, Recipe, Span
+from workbench.records.corpus import Chunk, Document, EmbedderInfo, Metadata, ParsedDocument, Recipe, Span
 from workbench.text.counting import tiktoken_count
 from workbench.text.language import detect
 from workbench.text.sentences import trimmed
@@ -54,7 +54,7 @@ class _Maker:
     def __init__(self, document: Document, parsed: ParsedDocument, tokenizer: Tokenizer, info: EmbedderInfo) -> None:
         self.overhead = overhead_of(info, tokenizer)
         self._document, self._parsed, self._tokenizer, self._info = document, parsed, tokenizer, info
-        self._sections = _Sections(parsed)
+        self._places = Places(parsed)
         self._occurrences: Counter[tuple[str, ...]] = Counter()
         self._definitions = [b for b in parsed.blocks if b.kind == "definition" and b.label]
         self._made = 0
@@ -64,13 +64,13 @@ class _Maker:
         document, text = self._document, self._parsed.text[start:end]
         header = "" if shows_header(text, span.header) else span.header
         indexed = f"{header}\n{text}" if header else text
-        heading = self._sections.path(start, end)
+        heading = self._places.heading(start, end)
         digest = sha256(header, text)
         identity = (document.id, *heading, digest)
         self._occurrences[identity] += 1
         self._made += 1
         tokens = self._tokenizer.count(indexed) + self.overhead
-        page = _page_at(self._parsed.pages, start)
+        page = self._places.page(start)
         return Chunk(
             id=short_id(*identity, str(self._occurrences[identity])),
             document_id=document.id,
@@ -100,40 +100,3 @@ class _Maker:
         last = bisect_left(self._definitions, end, key=lambda block: block.start)
         names = tuple(block.label for block in self._definitions[first:last])
         return {"definitions": names} if names else {}
-
-
-class _Sections:
-    """The headings that each place of a document stands under."""
-
-    def __init__(self, parsed: ParsedDocument) -> None:
-        self._starts: list[int] = []
-        self._paths: list[tuple[str, ...]] = []
-        self._is_heading: list[bool] = []
-        open_headings: list[tuple[int, str]] = []
-        for block in parsed.blocks:
-            if block.kind == "heading":
-                open_headings = [h for h in open_headings if h[0] < block.level]
-                open_headings.append((block.level, block.label or parsed.text[block.start : block.end].strip("# \n")))
-            self._starts.append(block.start)
-            self._paths.append(tuple(label for _, label in open_headings))
-            self._is_heading.append(block.kind == "heading")
-
-    def path(self, start: int, end: int) -> tuple[str, ...]:
-        """The headings that all of ``text[start:end]`` stands under, outermost first; its own leading ones count."""
-        first = max(bisect_right(self._starts, start) - 1, 0)
-        last = bisect_right(self._starts, end - 1)
-        within = [self._paths[i] for i in range(first, last) if not self._is_heading[i]]
-        return _common_start(within) if within else self._paths[last - 1] if last else ()
-
-
-def _common_start(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The longest path that all of ``paths`` start with; the extremes of their order tell."""
-    low, high = min(paths), max(paths)
-    depth = next((i for i, pair in enumerate(zip(low, high, strict=False)) if pair[0] != pair[1]), len(low))
-    return low[:depth]
-
-
-def _page_at(pages: Sequence[Page], position: int) -> Page | None:
-    """The last page that starts at or before ``position``; pages are in order."""
-    i = bisect_right(pages, position, key=lambda page: page.start)
-    return pages[max(i - 1, 0)] if pages else None
