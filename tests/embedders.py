@@ -76,7 +76,9 @@ class HashEmbedder:
     def start(self) -> None:
         pass
 
-    def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
+    def embed_passages(
+        self, texts: Sequence[str], cancel: Cancel | None = None, *, urgent: bool = False
+    ) -> Iterator[Vector]:
         for text in texts:
             if cancel and cancel.is_set():
                 raise Cancelled

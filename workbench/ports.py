@@ -73,8 +73,13 @@ class Embedder(Protocol):
         """
         ...
 
-    def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
+    def embed_passages(
+        self, texts: Sequence[str], cancel: Cancel | None = None, *, urgent: bool = False
+    ) -> Iterator[Vector]:
         """One vector per text, in order, as each is ready.
+
+        Args:
+            urgent: somebody waits for these few: they go before what is only queued (a running ingest).
 
         Raises:
             EngineError: the child died, or a vector is zero or not finite.

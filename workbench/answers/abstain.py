@@ -57,17 +57,16 @@ def unsupported(
     answer = abstention("low_support", language, mode, tau, {"support": f"{support.score:.2f}"})
     if support.score >= tau:
         answer = replace(answer, text=tr("The model found no answer to this in the sources.", answer.language))
-    lacking = missing_words(terms, evidence)
-    if lacking:
-        missing = tr("They don't speak of: {words}.", answer.language, words=", ".join(lacking))
-    else:
-        missing = tr("Each of its words is in some source, but no one source brings them together.", answer.language)
+    missing = missing_sentence(terms, evidence, language)
     return replace(answer, text=f"{answer.text} {missing}", missing=missing, support=support.score)
 
 
-def missing_words(terms: Sequence[Term], evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """The rarest of the question's words that no evidence covers, in the question's order."""
+def missing_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
+    """What the sources would have to say: the rarest of the question's words that no evidence covers."""
+    spoken = answer_language(language)
     forms = frozenset[str]().union(*(forms_of(piece.text, piece.language) for piece in evidence))
     lacking = [term for term in terms if not coverage([term], forms)]
     rarest = set(sorted(lacking, key=lambda term: -term.weight)[:_NAMED])
-    return tuple(term.word for term in lacking if term in rarest)
+    if not lacking:
+        return tr("Each of its words is in some source, but no one source brings them together.", spoken)
+    return tr("They don't speak of: {words}.", spoken, words=", ".join(t.word for t in lacking if t in rarest))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from workbench.answers import abstain
-from workbench.answers.citations import CitedText, cited_answer, quoted_answer
+from workbench.answers.citations import CitedText, cited_answer, placed, quoted_answer
 from workbench.answers.context import Budget, build_context
 from workbench.answers.extractive import extract
 from workbench.answers.generate import Writer
@@ -213,7 +213,9 @@ class _Question:
             yield self._refuse(terms, context, support)
         else:
             growth.begin()
-            cited = cited_answer(generation.text, context.evidence, answer_language(self._analysis.language))
+            cited = cited_answer(
+                writer.finished(generation), context.evidence, answer_language(self._analysis.language)
+            )
             yield self._finish(self._answer(cited, support), support)
 
     def _quoted(self, terms: Sequence[Term], context: Context, support: Support) -> Trace:
@@ -236,12 +238,15 @@ class _Question:
         try:
             if embedder is not None and self._analysis.query.strip():
                 question = self._searcher.query_vector(self._analysis)
-                return [float(vector @ question) for vector in embedder.embed_passages(texts, self._cancel)]
+                return [
+                    float(vector @ question) for vector in embedder.embed_passages(texts, self._cancel, urgent=True)
+                ]
         except EngineError:
             pass  # the dense lane has said what is wrong with it
         return [0.0] * len(texts)
 
     def _answer(self, cited: CitedText, support: Support) -> Answer:
+        cited = placed(cited, self._store.corpus.parsed_document)
         return Answer(
             outcome="answered",
             mode=self._mode,
@@ -273,6 +278,9 @@ class _Question:
             **values,
         }
         answer = abstain.abstention(outcome, self._analysis.language, self._mode, self._threshold, named)
+        if outcome == "no_result":
+            terms = question_terms(self._analysis, {}, found.total)
+            answer = replace(answer, missing=abstain.missing_sentence(terms, (), self._analysis.language))
         return self._finish(answer, Support(0.0, ()))
 
     def _finish(self, answer: Answer, support: Support) -> Trace:

@@ -70,6 +70,13 @@ class Writer:
         """Whether the model said that the sources don't say it, and nothing else."""
         return text.strip().startswith(refusal(self._language))
 
+    def finished(self, generation: Generation) -> str:
+        """The text without a last sentence that the token limit cut before its citation; the trace keeps it whole."""
+        text = generation.text
+        if self._options.constrained and generation.stop_reason == "length" and "]" in text:
+            return text[: text.rindex("]") + 1]
+        return text
+
     def _rendered(self, parts: Sequence[Message]) -> str:
         if not self._generator.model.file.chat_template:
             return plain(parts, self._language)

@@ -12,8 +12,8 @@ CLAIM_CHARACTERS: Final = (12, 280)
 def answer_grammar(labels: Sequence[str], refusal: str) -> str:
     """GBNF with root rule ``root``: one to ``MAX_CLAIMS`` sentences, each ending in labels, or ``refusal``.
 
-    A sentence is free text without brackets; what follows it is one to three of ``labels`` in brackets and a full stop,
-    so a citation of anything else can't be written.
+    A sentence is free text without brackets in which a full stop can only stand inside a number, so that no second
+    sentence slips in uncited. After it come one to three of ``labels``: a citation of anything else can't be written.
 
     Raises:
         ValueError: there are no labels.
@@ -25,9 +25,11 @@ def answer_grammar(labels: Sequence[str], refusal: str) -> str:
     return "\n".join(
         (
             f'root ::= {_quoted(refusal)} | claim (" " claim){{0,{MAX_CLAIMS - 1}}}',
-            'claim ::= start text " " label label? label? "."',
+            'claim ::= start text "."? " " label label? label?',
             r"start ::= [^\[\]\n\r <>.,;:!?]",
-            rf"text ::= [^\[\]\n\r<>]{{{low},{high}}}",
+            f"text ::= (sign | number){{{low},{high}}}",
+            r"sign ::= [^\[\]\n\r<>.!?0-9]",
+            "number ::= [0-9]+ ([.,] [0-9]+)?",
             f"label ::= {alternatives}",
             "",
         )

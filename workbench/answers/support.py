@@ -9,7 +9,7 @@ from typing import Final
 
 from workbench.answers.terms import Term, coverage, forms_of
 from workbench.records.answers import Evidence, SupportLevel
-from workbench.records.retrieval import LaneResult
+from workbench.records.retrieval import LaneHit, LaneResult
 from workbench.text.language import detect
 from workbench.text.sentences import sentences
 from workbench.text.words import fold, is_stopword, stems, words
@@ -49,16 +49,16 @@ def answer_support(
 
     Coverage is the share of the question's idf weight in the best single piece of evidence. Similarity is the best
     cosine of the dense lane, rescaled so that 0 is unrelated and 1 a clear answer. Agreement is 1 when both lanes put
-    the same chunk first. When the evidence is in another language than the question, only similarity says anything.
+    the same chunk first. When what means the same is in another language than the question, only similarity tells.
 
     Args:
         language: of the question, "" when unknown.
         embedder: its name, for the scale of its cosines.
     """
     ran = {lane.lane: lane.hits for lane in lanes if not lane.skipped}
-    across = bool(language) and bool(evidence) and all(e.language not in ("", language) for e in evidence)
+    across = _across(evidence, ran.get("dense", ()), language)
     parts: dict[str, float] = {}
-    if terms and not (across and ran.get("dense")):
+    if terms and not across:
         parts["coverage"] = max((coverage(terms, forms_of(e.text, e.language)) for e in evidence), default=0.0)
     if ran.get("dense"):
         parts["similarity"] = _rescaled(ran["dense"][0].score, embedder, across=across)
@@ -121,6 +121,12 @@ def _content(text: str, language: str) -> frozenset[str]:
 
 def _share(wanted: frozenset[str], text: str, language: str) -> float:
     return len(wanted & forms_of(text, language)) / len(wanted) if wanted else 0.0
+
+
+def _across(evidence: Sequence[Evidence], dense: Sequence[LaneHit], language: str) -> bool:
+    """Whether the dense lane's best hit is evidence in another language than the question's."""
+    nearest = [piece for piece in evidence if dense and piece.chunk_id == dense[0].chunk_id]
+    return bool(language and nearest) and nearest[0].language not in ("", language)
 
 
 def _rescaled(cosine: float, embedder: str, *, across: bool) -> float:

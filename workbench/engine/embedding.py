@@ -165,9 +165,11 @@ class ChildEmbedder:
         """Starts the child where none runs. See ``workbench.ports.Embedder``."""
         self._running()
 
-    def embed_passages(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Vector]:
+    def embed_passages(
+        self, texts: Sequence[str], cancel: Cancel | None = None, *, urgent: bool = False
+    ) -> Iterator[Vector]:
         """One vector per text, in order, as each is ready. See ``workbench.ports.Embedder``."""
-        return self._embed([self._card.passage_prefix + text for text in texts], cancel, urgent=False)
+        return self._embed([self._card.passage_prefix + text for text in texts], cancel, urgent=urgent)
 
     def embed_query(self, text: str) -> Vector:
         """The query's vector; it doesn't wait for passages that other threads are embedding."""

@@ -1,0 +1,102 @@
+"""The context builder: duplicates, parents, limits and the account of every token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.library import NAME, open_library
+from workbench.answers.context import Budget, build_context
+from workbench.errors import BudgetError
+from workbench.ports import Store
+from workbench.records.corpus import Chunk, Recipe
+from workbench.records.retrieval import FusedHit
+
+RULE = "The office opens at nine in the morning and closes at five in the afternoon on every working day of the year."
+DOCUMENTS = {
+    "a.txt": RULE,
+    "copy.txt": RULE,
+    "almost.txt": RULE.replace("of the year", "of the month"),
+    "other.txt": "Readers may borrow six books for thirty days and renew them twice unless somebody else asks.",
+    "long.txt": " ".join(f"Paragraph {n} speaks of matter number {n} at some length." for n in range(40)),
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_library(tmp_path, DOCUMENTS, recipe=Recipe(size=2000))
+    yield opened
+    opened.close()
+
+
+def chunks(store: Store, *names: str) -> list[Chunk]:
+    ids = {document.source_id: document.id for document in store.corpus.documents(NAME)}
+    return [chunk for name in names for chunk in store.corpus.chunks(ids[name])]
+
+
+def hits(found: list[Chunk]) -> list[FusedHit]:
+    return [FusedHit(chunk.id, rank, 1.0 / rank) for rank, chunk in enumerate(found, start=1)]
+
+
+def budget(window: int | None, reserve: int = 20) -> Budget:
+    return Budget(lambda evidence: len(evidence.text.split()), window, 30, 10, reserve, "words")
+
+
+def test_copies_and_near_copies_are_given_once(store: Store) -> None:
+    found = hits(chunks(store, "a.txt", "copy.txt", "almost.txt", "other.txt"))
+    context = build_context(found, store.corpus, budget(None), 5)
+    assert [(e.label, e.source_id) for e in context.evidence] == [("F1", "a.txt"), ("F2", "other.txt")]
+    assert {(d.source_id, d.reason, d.of) for d in context.dropped} == {
+        ("copy.txt", "duplicate", "F1"),
+        ("almost.txt", "duplicate", "F1"),
+    }
+
+
+def test_what_does_not_fit_is_left_out_whole_and_the_account_adds_up(store: Store) -> None:
+    context = build_context(hits(chunks(store, "a.txt", "long.txt", "other.txt")), store.corpus, budget(120), 5)
+    assert [e.source_id for e in context.evidence] == ["a.txt", "other.txt"]
+    assert [(d.source_id, d.reason) for d in context.dropped] == [("long.txt", "budget")]
+    ledger = context.ledger
+    assert (ledger.instructions, ledger.question, ledger.reserve, ledger.window) == (30, 10, 20, 120)
+    assert ledger.evidence == sum(e.tokens for e in context.evidence) == 22 + 16
+    assert ledger.total <= ledger.window
+    assert all(e.text == DOCUMENTS[e.source_id] for e in context.evidence)
+
+
+def test_exactly_full_is_still_in(store: Store) -> None:
+    found = hits(chunks(store, "a.txt"))
+    assert build_context(found, store.corpus, budget(82), 5).ledger.total == 82
+    with pytest.raises(BudgetError):
+        build_context(found, store.corpus, budget(81), 5)
+
+
+def test_nothing_fits_is_a_named_refusal_with_the_numbers(store: Store) -> None:
+    with pytest.raises(BudgetError) as caught:
+        build_context(hits(chunks(store, "long.txt", "a.txt")), store.corpus, budget(70), 5)
+    assert caught.value.title == "The evidence does not fit"
+    assert all(number in caught.value.message for number in ("70", "30", "10", "20", "22"))
+
+
+def test_more_than_the_limit_is_recorded(store: Store) -> None:
+    context = build_context(hits(chunks(store, "a.txt", "other.txt", "long.txt")), store.corpus, budget(None), 1)
+    assert [d.reason for d in context.dropped] == ["limit", "limit"]
+    assert context.ledger.window == context.ledger.total
+
+
+def test_two_chunks_of_one_parent_deliver_it_once(tmp_path: Path) -> None:
+    sentence = "Rule {0} says that drawer {0} of the archive holds exactly {0} hundred letters of the founder."
+    text = " ".join(sentence.format(number) for number in range(1, 9))
+    store = open_library(tmp_path, {"rules.txt": text}, recipe=Recipe("parent", size=40, parent_size=400))
+    try:
+        found = chunks(store, "rules.txt")
+        assert len(found) > 2
+        context = build_context(hits(found[1:]), store.corpus, budget(None), 5)
+        (piece,) = context.evidence
+        assert piece.text == piece.body == text[piece.start : piece.end]
+        assert len(piece.text) > len(found[1].text)
+        assert piece.chunk_id == found[1].id
+        assert {d.of for d in context.dropped} == {"F1"}
+    finally:
+        store.close()
