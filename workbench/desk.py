@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from workbench.datasets import read_cases
 from workbench.engine import gauges, library
 from workbench.engine.client import engine_available, load_generator
 from workbench.engine.embedding import list_embedders, open_embedder
-from workbench.engine.gguf_header import read_header
+from workbench.engine.gguf_header import file_hash, read_header
 from workbench.errors import MissingModelError, NotFoundError, UsageError, WorkbenchError
 from workbench.i18n import tr
 from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
@@ -221,7 +221,7 @@ class Desk:
         with self._lock:
             if self._files is None or rescan:
                 folders = [paths.gguf_folder(), *map(Path, self._store.models.folders())]
-                self._files = library.scan(folders)
+                self._files = self._with_known_hashes(library.scan(folders))
                 self._remember_files(self._files)
             return self._files
 
@@ -242,13 +242,14 @@ class Desk:
         self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
     ) -> Iterator[LoadProgress]:
         """Loads in a child process, replacing the loaded one; the last progress has the model. Raises EngineError."""
-        file = read_header(Path(path).expanduser())
+        (file,) = self._with_known_hashes([read_header(Path(path).expanduser())])
         self.unload_model()
         steps: queue.SimpleQueue[LoadProgress | WorkbenchError | Generator] = queue.SimpleQueue()
 
         def load() -> None:
             try:
-                steps.put(load_generator(file, settings or LoadSettings(), steps.put, cancel))
+                known = self._hashed(file, steps.put)
+                steps.put(load_generator(known, settings or LoadSettings(), steps.put, cancel))
             except WorkbenchError as error:
                 steps.put(error)
 
@@ -348,6 +349,23 @@ class Desk:
                 tr("Bring some in: workbench ingest PATH"),
             )
         return replace(options, collection=name)
+
+    def _with_known_hashes(self, files: Iterable[ModelFile]) -> tuple[ModelFile, ...]:
+        """The files with the hashes they had when they were last loaded, where they are still the same files."""
+        known = {(f.path, f.size, f.modified): f.hash for f in self._store.models.files()}
+        return tuple(replace(f, hash=known.get((f.path, f.size, f.modified), "")) for f in files)
+
+    def _hashed(self, file: ModelFile, tell: Callable[[LoadProgress], None]) -> ModelFile:
+        """The file with its SHA-256, which traces and benchmarks name it by; computed once and remembered."""
+        if file.hash or file.problem:
+            return file
+        tell(LoadProgress(0.0, tr("hashing {name}", name=file.name)))
+        try:
+            file = replace(file, hash=file_hash(Path(file.path)))
+        except OSError:
+            return file  # loading it will say what is wrong
+        self._store.models.save_file(file)
+        return file
 
     def _remember_files(self, files: tuple[ModelFile, ...]) -> None:
         found = {f.path for f in files}

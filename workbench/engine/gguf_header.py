@@ -7,6 +7,7 @@ ggml, versions 2 and 3.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import struct
@@ -46,11 +47,23 @@ def read_header(path: Path) -> ModelFile:
     """
     name = SPLIT_NAME.sub("", path.name.removesuffix(".gguf"))
     try:
-        parts = [_read_part(part) for part in _all_parts(path)]
+        parts = [_read_part(part) for part in all_parts(path)]
     except (HeaderError, OSError) as error:
         problem = error.strerror if isinstance(error, OSError) else ""
         return ModelFile(path=str(path), name=name, size=_size(path), problem=problem or str(error))
-    return _describe(ModelFile(path=str(parts[0].path), name=name, size=sum(part.size for part in parts)), parts)
+    modified = max(part.path.stat().st_mtime for part in parts)
+    size = sum(part.size for part in parts)
+    return _describe(ModelFile(path=str(parts[0].path), name=name, size=size, modified=modified), parts)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of the model file, in hexadecimal; of a split one over all its parts in order. Raises OSError."""
+    digest = hashlib.sha256()
+    for part in all_parts(path):
+        with part.open("rb") as file:
+            while piece := file.read(READ_AHEAD):
+                digest.update(piece)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +86,7 @@ class _Part:
     data: int
 
 
-def _all_parts(path: Path) -> list[Path]:
+def all_parts(path: Path) -> list[Path]:
     """The file, or all the parts of the split file that it is one of, in order."""
     stem = path.name.removesuffix(".gguf")
     if not (split := SPLIT_NAME.search(stem)):

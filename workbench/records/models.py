@@ -16,6 +16,7 @@ class ModelFile:
         quantization: what the name says ("Q4_1"); ``tensor_types``: what the tensors are, most frequent first.
         bits_per_weight: file bits of tensor data ÷ parameters.
         chat_template: the template's source, "" for none.
+        hash: SHA-256 of the file, "" until it was loaded once; it holds for this ``size`` and ``modified`` (Unix s).
         problem: why it can't be used (damaged header), "" when it can.
     """
 
@@ -38,6 +39,7 @@ class ModelFile:
     licence: str = ""
     origin: str = ""
     hash: str = ""
+    modified: float = 0.0
     problem: str = ""
 
 
