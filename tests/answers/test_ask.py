@@ -202,6 +202,16 @@ def test_a_filter_that_nothing_passes_is_told_apart(store: Store) -> None:
     assert str(store.corpus.collection(NAME).chunks) in got.text
 
 
+def test_a_collection_of_retired_documents_is_filtered_out(store: Store) -> None:
+    store.corpus.set_status([document.id for document in store.corpus.documents(NAME)], "retired")
+    assert "status = current" in answer(ask(store), "filtered_out").remedy
+
+
+@pytest.mark.parametrize("query", ["", "   ", "¿…?"])
+def test_a_question_without_words_finds_nothing(store: Store, query: str) -> None:
+    assert answer(ask(store, query), "no_result").missing == ""
+
+
 def test_nothing_found_is_told_apart(store: Store) -> None:
     got = answer(ask(store, "zzyzx qwrtp", search=replace(SEARCH, lanes=("lexical",))), "no_result")
     assert "matches the question" in got.text

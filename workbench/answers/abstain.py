@@ -62,11 +62,13 @@ def unsupported(
 
 
 def missing_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
-    """What the sources would have to say: the rarest of the question's words that no evidence covers."""
+    """What the sources would have to say: the rarest of the question's words that no evidence covers; "" of none."""
     spoken = answer_language(language)
     forms = frozenset[str]().union(*(forms_of(piece.text, piece.language) for piece in evidence))
     lacking = [term for term in terms if not coverage([term], forms)]
     rarest = set(sorted(lacking, key=lambda term: -term.weight)[:_NAMED])
+    if not terms:
+        return ""
     if not lacking:
         return tr("Each of its words is in some source, but no one source brings them together.", spoken)
     return tr("They don't speak of: {words}.", spoken, words=", ".join(t.word for t in lacking if t in rarest))

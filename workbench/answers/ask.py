@@ -121,7 +121,6 @@ class _Question:
 
     def _stages(self, index: Index | None) -> Iterator[Trace]:
         growth = self._growth
-        growth.begin()
         yield growth.span("analysis", self._analysis)
         if index is None or not self._collection.chunks:
             raise _NoAnswerError("empty_corpus")
@@ -274,7 +273,7 @@ class _Question:
             "collection": self._collection.name,
             "matching": found.matching,
             "total": found.total,
-            "filter": filters,
+            "filter": filters or "status = current",  # what every search asks of documents by itself
             **values,
         }
         answer = abstain.abstention(outcome, self._analysis.language, self._mode, self._threshold, named)
