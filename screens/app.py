@@ -83,7 +83,7 @@ class WorkbenchApp(App[int]):
 
     def on_mount(self) -> None:
         """After the first paint, starts reading what is in memory."""
-        self.call_after_refresh(self._watch_status)
+        self.call_after_refresh(self._follow_status)
 
     def on_unmount(self) -> None:
         """Lets no thread outlive the app."""
@@ -99,7 +99,7 @@ class WorkbenchApp(App[int]):
         """The file's lists changed: the screens read anew."""
         self.revision += 1
 
-    def _watch_status(self) -> None:
+    def _follow_status(self) -> None:
         self.jobs.run(self, "", self._statuses, each=StatusRead, kind="watch")
 
     def _statuses(self, cancel: Cancel) -> Iterator[DeskStatus]:
@@ -268,9 +268,11 @@ class WorkbenchApp(App[int]):
 
 def run(desk: Desk) -> int:
     """Shows the screens until the person quits; returns the exit code."""
+    remembered = desk.setting(LANGUAGE)
+    if remembered in i18n.LANGUAGES and not i18n.chosen():
+        i18n.choose_language(remembered)
     while True:
-        if code := desk.setting(LANGUAGE):
-            i18n.choose_language(code)
         result = WorkbenchApp(desk, desk.setting(THEME, themes.DEFAULT)).run()
         if result != AGAIN:
             return result or 0
+        i18n.choose_language(desk.setting(LANGUAGE))

@@ -55,6 +55,9 @@ class AskScreen(ModeScreen):
     AUTO_FOCUS = "#query"
     mode = "ask"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter", "answer", "Answer", show=False, id="ask.answer", tooltip="With citations; opens a row in a table"
+        ),
         *with_alt("f", "filter", "Filter", id="ask.filter", tooltip="Only chunks whose metadata matches"),
         *with_alt("l", "lanes", "Lanes", id="ask.lanes", tooltip="Both, lexical only, dense only"),
         *with_alt("v", "trace", "Trace", id="ask.trace", tooltip="The whole story of the answer as JSON"),
@@ -84,7 +87,7 @@ class AskScreen(ModeScreen):
         yield Static("", id="filter-problem", classes="problem")
         with Horizontal(id="found"):
             yield Grid(ranking.columns(), id="ranking")
-            with VerticalScroll(id="stages", can_focus=False):
+            with VerticalScroll(id="stages"):
                 yield Static("", id="stage-lines")
         yield AnswerPane()
         yield Static("", id="welcome")
@@ -122,6 +125,8 @@ class AskScreen(ModeScreen):
     def typed(self, event: Input.Changed) -> None:
         """Every keystroke in the question or the filter."""
         if event.input.id in {"query", "filter"}:
+            answered = self._trace.query.strip() if self._trace else self._query
+            self.query_one(AnswerPane).set_class(answered != self._query, "-stale")
             self._submit()
 
     @property
@@ -135,6 +140,8 @@ class AskScreen(ModeScreen):
 
     def _submit(self) -> None:
         if self._query and not self.has_class("-empty"):
+            if not self.query_one("#ranking", Grid).total:
+                self.query_one("#query", Input).border_subtitle = content(tr("searching…"))
             self._search.submit(Request(self._query, self._options()))
             return
         self._search.drop()
@@ -180,7 +187,7 @@ class AskScreen(ModeScreen):
     # -- answering -------------------------------------------------------------------------------------------------
 
     @on(Input.Submitted, "#query")
-    def ask(self) -> None:
+    def action_answer(self) -> None:
         """Answers the question; one that is still being answered is stopped."""
         query, options = self._query, self._options()
         if not query or self.has_class("-empty"):
@@ -217,6 +224,7 @@ class AskScreen(ModeScreen):
 
     def _show_trace(self, trace: Trace, *, streaming: bool = False) -> None:
         self._trace = trace
+        self.query_one(AnswerPane).remove_class("-stale")
         self.query_one(AnswerPane).show(trace, streaming=streaming)
         self._draw_stages(stages.of_trace(trace))
 
@@ -257,6 +265,7 @@ class AskScreen(ModeScreen):
         box = self.query_one("#filter", Input)
         box.add_class("-open")
         box.focus()
+        self._submit()
 
     def action_question(self) -> None:
         """Goes to the question."""

@@ -194,7 +194,12 @@ def _proof(check: DeleteCheck) -> Iterable[Line]:
 
 
 def _document_columns() -> list[Column]:
-    return [Column("", 1), Column(tr("document"), 0), Column(tr("lang"), 4, keep=34), Column(tr("chunks"), 6, "right")]
+    return [
+        Column("", 1),
+        Column(tr("document"), 0, tail=True),
+        Column(tr("lang"), 4, keep=34),
+        Column(tr("chunks"), 6, "right"),
+    ]
 
 
 def _document_row(document: Document) -> Row:

@@ -183,8 +183,7 @@ def _describe(job: Job, progress: LoadProgress) -> None:
 
 
 def _title(shown: int, there: int) -> str:
-    files = tr("{count} files", count=there) if shown == there else tr("{shown} of {all} files", shown=shown, all=there)
-    return f"{tr('Library')} ── {files}"
+    return f"{tr('Library')} ── {there if shown == there else f'{shown}/{there}'}"
 
 
 def _columns() -> list[Column]:

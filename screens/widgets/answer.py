@@ -58,9 +58,9 @@ def ledger(trace: Trace | None) -> str:
     if span is None or not isinstance(span.output, Context):
         return ""
     parts = span.output.ledger
-    if not parts.window:
-        return ""
-    split = f"{parts.instructions} + {parts.evidence} + {parts.question} + {parts.reserve}"
+    if not parts.instructions:  # nothing is sent to a model: the answer quotes
+        return tr("evidence {count} tokens", count=count(parts.evidence))
+    split = " + ".join(map(count, (parts.instructions, parts.evidence, parts.question, parts.reserve)))
     return tr("prompt {used} / {window}: {split}", used=count(parts.total), window=count(parts.window), split=split)
 
 
@@ -130,14 +130,14 @@ class AnswerPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The text over its citations."""
-        with VerticalScroll(id="answer-text", can_focus=False):
+        with VerticalScroll(id="answer-text"):
             yield Static("", id="answer-body")
         yield Grid(
             [
                 Column("", 1),
                 Column("s", 4, "right"),
                 Column("", 4),
-                Column(tr("source"), 16),
+                Column(tr("source"), 18, tail=True),
                 Column("§", 16, keep=84),
                 Column(tr("quote"), 0),
             ],
@@ -149,7 +149,8 @@ class AnswerPane(Vertical):
         self.border_title = headline(trace)
         span = trace.span("generation") if trace else None
         tokens = span.output.output_tokens if span and isinstance(span.output, Generation) else 0
-        busy = tr("{count} tokens · esc cancels", count=tokens) if tokens else tr("esc cancels")
+        reading = tr("reading the prompt · esc cancels") if span else tr("esc cancels")
+        busy = tr("{count} tokens · esc cancels", count=tokens) if tokens else reading
         self.border_subtitle = content(busy if streaming else ledger(trace))
         empty = content((tr("enter answers from what was found, with citations"), Tone.DIM))
         self.query_one("#answer-body", Static).update(body(trace, streaming) if trace else empty)

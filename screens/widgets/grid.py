@@ -29,13 +29,17 @@ _CONSOLE = Console(width=4096)  # Rich needs one to split text into segments; no
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: ``width`` cells, or 0 for its ``share`` of what is left; hidden in a table narrower than ``keep``."""
+    """A column: ``width`` cells, or 0 for its ``share`` of what is left; hidden in a table narrower than ``keep``.
+
+    What is too long for it loses its end, or its start when ``tail`` is set (a path says most at its end).
+    """
 
     title: str
     width: int = 0
     align: Literal["left", "right"] = "left"
     keep: int = 0
     share: int = 1
+    tail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +236,17 @@ class Grid(ScrollView, can_focus=True):
                 continue
             if line:
                 line.append("  ")
-            line.append_text(_fit(text(cell, styles), room, column.align))
+            line.append_text(_fit(text(cell, styles), room, column))
         segments = line.render(_CONSOLE)
         return Strip(segments).apply_style(base).adjust_cell_length(width, base)
+
+
+def _last(cell: Text, width: int) -> Text:
+    """The end of a text that is too long, after an ellipsis."""
+    start = len(cell) - width + 1
+    while cell_len(cell.plain[start:]) > width - 1:
+        start += 1
+    return Text("…", end="", no_wrap=True).append_text(cell[start:])
 
 
 def _room(column: Column) -> int:
@@ -242,11 +254,13 @@ def _room(column: Column) -> int:
     return max(column.width, cell_len(column.title)) if column.width else 0
 
 
-def _fit(cell: Text, width: int, align: Literal["left", "right"]) -> Text:
+def _fit(cell: Text, width: int, column: Column) -> Text:
+    if column.tail and cell.cell_len > width > 0:
+        cell = _last(cell, width)
     cell.truncate(width, overflow="ellipsis")
     missing = width - cell.cell_len
     if missing > 0:
-        cell.pad_left(missing) if align == "right" else cell.pad_right(missing)
+        cell.pad_left(missing) if column.align == "right" else cell.pad_right(missing)
     return cell
 
 

@@ -18,7 +18,7 @@ def columns() -> list[Column]:
         Column("", 3),
         Column(tr("lex"), 3, "right"),
         Column(tr("dense"), 5, "right"),
-        Column(tr("source"), 0),
+        Column(tr("source"), 0, tail=True),
         Column("§", 0, keep=64),
         Column(tr("why"), 13),
         Column(tr("text"), 0, keep=96, share=2),

@@ -71,7 +71,8 @@ def _generation(stage: Generation) -> tuple[str, str]:
 
 def _decision(stage: Decision) -> tuple[str, str]:
     sign = "≥" if stage.support >= stage.threshold else "<"
-    return f"s {stage.support:.2f} {sign} τ {stage.threshold:.2f}", stage.reason
+    parts = " · ".join(f"{name} {value:.2f}" for name, value in stage.parts)
+    return f"s {stage.support:.2f} {sign} τ {stage.threshold:.2f}", parts
 
 
 RENDERERS: Final[dict[type, Callable[[Any], tuple[str, str]]]] = {

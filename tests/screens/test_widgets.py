@@ -5,11 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.text import Text
 
 from screens.style import Tone, bar, content, duration, milliseconds, parameters, pieces, place, shorten, size
 from screens.widgets import stages
 from screens.widgets.facts import lay_out
-from screens.widgets.grid import Column, Grid, Row
+from screens.widgets.grid import Column, Grid, Row, _fit
 from screens.widgets.passage import wrap
 from tests.screens.fake_desk import FakeDesk
 from workbench.text.clean import printable
@@ -68,6 +69,13 @@ def test_columns_share_what_is_left_and_hide_where_there_is_no_room() -> None:
     grid = Grid([Column("#", 2), Column("source", 0), Column("text", 0, keep=60, share=2)])
     assert grid._widths(40) == [2, 36, -1]
     assert grid._widths(66) == [2, 20, 40]
+
+
+def test_a_path_keeps_its_end() -> None:
+    tail, head = Column("", 0, tail=True), Column("", 0)
+    assert _fit(Text("faro/en/closing-time.md"), 12, tail).plain == "…ing-time.md"
+    assert _fit(Text("faro/en/closing-time.md"), 12, head).plain == "faro/en/clo…"
+    assert _fit(Text("東京都の図書館.md"), 8, tail).cell_len == 8
 
 
 def test_a_row_is_found_by_any_of_its_cells() -> None:

@@ -27,6 +27,11 @@ def language() -> str:
     return "en"
 
 
+def chosen() -> bool:
+    """Someone named a language for this process: with an option, or in ``WORKBENCH_LANG``."""
+    return bool(_chosen) or bool(os.environ.get("WORKBENCH_LANG"))
+
+
 def choose_language(code: str) -> None:
     """Sets the language for this process. Raises ValueError for one there is none of."""
     if code not in LANGUAGES:

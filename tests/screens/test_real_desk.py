@@ -1,0 +1,60 @@
+"""The screens over the real desk: a real file, the real embedder, the demo collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+import workbench
+from screens.app import WorkbenchApp
+from screens.ingest import IngestScreen
+from storage import open_store
+from tests.screens.helpers import WIDE, screen_text, settle, type_text
+from workbench.desk import Desk
+
+DEMO = Path(workbench.__file__).parent / "demo" / "faro" / "en"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(open_store(tmp_path / "lab.db"))
+    yield desk
+    desk.close()
+
+
+@pytest.mark.model
+async def test_from_an_empty_file_to_a_cited_answer(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert "Nothing to ask of yet." in screen_text(app)
+        await pilot.press("alt+i")
+        await settle(pilot)
+        app.screen.query_one("#paths", Input).value = f"'{DEMO}'"
+        app.screen.query_one("#collection", Input).value = "faro"
+        await pilot.press("ctrl+s")
+        for _ in range(300):
+            await settle(pilot)
+            if app.ingest is not None and app.ingest.done:
+                break
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, IngestScreen)
+        assert "added" in screen_text(app)
+        await pilot.press("escape")
+        await settle(pilot)
+        app.screen.query_one("#query", Input).focus()
+        await type_text(pilot, "When is the library open?")
+        await pilot.press("enter")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "lab.db › faro" in seen
+        assert "✓ answered" in seen
+        assert "extractive" in seen
+        assert "[F1]" in seen
+        assert len(desk.traces()) == 1
+        await pilot.press("f2")
+        await settle(pilot)
+        assert "opening-hours" in screen_text(app)
