@@ -15,7 +15,7 @@ from workbench.text.sentences import sentences
 from workbench.text.words import fold, is_stopword, stems, words
 
 # Calibrated on XQuAD, English and Spanish, each question asked once with its article in the corpus and once without
-# (bench/abstention.py). Weights of coverage, similarity and agreement, and the τ that separates best.
+# (bench/answers.py). Weights of coverage, similarity and agreement, and the τ that separates best.
 WEIGHTS: Final = {"coverage": 0.45, "similarity": 0.45, "agreement": 0.10}
 THRESHOLD: Final = 0.5
 
