@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from rich.cells import cell_len
@@ -44,14 +44,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: a key that stays its own, and one line per column."""
+    """A row: a key that stays its own, and one line per column. Make them where they are read, off the UI thread."""
 
     key: str
     cells: tuple[Line, ...]
+    folded: str = field(init=False, repr=False, compare=False)
+    """All its words, for searching."""
 
-    def matches(self, wanted: str) -> bool:
-        """Whether any cell holds ``wanted`` (folded case)."""
-        return any(wanted in plain(cell).casefold() for cell in self.cells)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folded", " ".join(map(plain, self.cells)).casefold())
 
 
 class Grid(ScrollView, can_focus=True):
@@ -155,13 +156,17 @@ class Grid(ScrollView, can_focus=True):
 
     def _refill(self, key: str) -> None:
         wanted = self._wanted
-        self._rows = [r for r in self._all if r.matches(wanted)] if wanted else self._all
+        self._rows = [r for r in self._all if wanted in r.folded] if wanted else self._all
         place = next((i for i, row in enumerate(self._rows) if row.key == key), 0) if key else 0
         self.virtual_size = Size(0, len(self._rows) + 1)
         self.set_reactive(Grid.cursor, place)
         self._reveal()
         self.refresh()
-        self.post_message(self.Highlighted(self, self.key))
+        self._tell()
+
+    def _tell(self) -> None:
+        # Its own message even when a parent's handler moves the cursor: Textual ends a bubble at the sender.
+        self.post_message(self.Highlighted(self, self.key).set_sender(self))
 
     # -- moving ----------------------------------------------------------------------------------------------------
 
@@ -174,7 +179,7 @@ class Grid(ScrollView, can_focus=True):
         if old != new:
             self._reveal()
             self.refresh()
-            self.post_message(self.Highlighted(self, self.key))
+            self._tell()
 
     def _reveal(self) -> None:
         self.scroll_to_region(Region(0, self.cursor, 1, 2), animate=False, force=True)
@@ -205,7 +210,7 @@ class Grid(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """The headings on the first line, then the rows in view."""
-        width = self.size.width
+        width = self.scrollable_content_region.width
         styles = {tone: self.get_component_rich_style(f"grid--{tone}", partial=True) for tone in TONES if tone}
         widths = self._widths(width)
         if y == 0:

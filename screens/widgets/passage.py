@@ -92,7 +92,7 @@ class Passage(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One wrapped line: before the span, in it, after it."""
         index = y + self.scroll_offset.y
-        width = self.size.width
+        width = self.scrollable_content_region.width
         if index >= len(self._lines):
             return Strip.blank(width, self.rich_style)
         start, stop = self._lines[index]
