@@ -19,7 +19,8 @@ def test_memory_that_is_taken_shows_and_stays_in_the_peak() -> None:
     during = measure(os.getpid())
     assert during.rss - before.rss > 30_000_000
     del held
-    assert measure(None).rss_peak >= during.rss
+    # Linux counts RSS in batches per thread: the peak may miss the last of them.
+    assert measure(None).rss_peak >= during.rss - 4_000_000
     assert 0 < during.ram_used < during.ram_total == psutil.virtual_memory().total
 
 
