@@ -36,7 +36,10 @@ Cancel: TypeAlias = threading.Event
 
 
 class Tokenizer(Protocol):
-    """Counts and locates tokens. Special tokens are not included."""
+    """Counts and locates tokens. Special tokens are not included.
+
+    It can be pickled: the process that it is sent to gets one that works there.
+    """
 
     @property
     def name(self) -> str:
@@ -62,7 +65,7 @@ class Embedder(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The model's own tokenizer; usable without starting the child."""
+        """The model's own tokenizer, which starts the child where none runs: its counts may raise EngineError."""
         ...
 
     def start(self) -> None:
@@ -172,6 +175,10 @@ class CorpusRepository(Protocol):
 
     def collections(self) -> tuple[Collection, ...]:
         """All of them, by name, with document and chunk counts (chunks of the current index)."""
+        ...
+
+    def collection_names(self) -> tuple[str, ...]:
+        """In order; quick enough to ask many times a second, as nothing is counted."""
         ...
 
     def collection(self, name: str) -> Collection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.conftest import embedder_folder
-from workbench.engine.embedding import ChildEmbedder, EmbedderTokenizer, list_embedders, open_embedder
+from workbench.engine.embedding import ChildEmbedder, list_embedders, open_embedder
+from workbench.engine.tokenizing import LoadedTokenizer
 from workbench.errors import Cancelled, EngineError, MissingModelError
 
 pytestmark = pytest.mark.model
@@ -201,9 +203,9 @@ def test_installed_embedders_are_listed(tmp_path: Path) -> None:
 
 
 class TestTokenizer:
-    """The embedder's own tokenizer, in this process."""
+    """The embedder's own tokenizer, loaded in this process, and asked of the child."""
 
-    tokenizer = EmbedderTokenizer("e5", embedder_folder() / "tokenizer.json")
+    tokenizer = LoadedTokenizer("e5", embedder_folder() / "tokenizer.json")
 
     def test_counts_without_special_tokens_and_without_truncation(self) -> None:
         assert self.tokenizer.count("") == 0
@@ -225,7 +227,7 @@ class TestTokenizer:
 
     def test_threads_share_it(self) -> None:
         counts: list[int] = []
-        fresh = EmbedderTokenizer("e5", embedder_folder() / "tokenizer.json")
+        fresh = LoadedTokenizer("e5", embedder_folder() / "tokenizer.json")
         threads = [threading.Thread(target=lambda: counts.append(fresh.count(LONG))) for _ in range(4)]
         for thread in threads:
             thread.start()
@@ -233,3 +235,20 @@ class TestTokenizer:
             thread.join()
         assert len(counts) == 4
         assert len(set(counts)) == 1
+
+    @pytest.mark.parametrize("text", [*TEXTS, "", "biblioteca " * 3000, "日本語  \n ﬁ e\u0301"])
+    def test_the_child_finds_the_same_tokens(self, embedder: ChildEmbedder, text: str) -> None:
+        assert embedder.tokenizer.offsets(text) == self.tokenizer.offsets(text)
+        assert embedder.tokenizer.count(text) == self.tokenizer.count(text)
+
+    def test_a_text_that_no_tokenizer_takes_is_an_error_and_the_child_goes_on(self, embedder: ChildEmbedder) -> None:
+        pid = embedder.pid
+        with pytest.raises(EngineError, match="can't count"):
+            embedder.tokenizer.count("half a pair: \ud800")
+        assert embedder.tokenizer.count("biblioteca") == 1
+        assert embedder.pid == pid
+
+    def test_another_process_gets_one_that_loads_itself(self, embedder: ChildEmbedder) -> None:
+        copy = pickle.loads(pickle.dumps(embedder.tokenizer))
+        assert isinstance(copy, LoadedTokenizer)
+        assert copy.name == embedder.tokenizer.name

@@ -1,85 +1,27 @@
-"""The child process: ``python -m workbench.engine.child llama|embed``, started by ``workbench.engine.process``.
-
-Requests come on standard input and events leave on standard output; both are taken over before anything native is
-imported, so that whatever native code prints goes to standard error, which the parent keeps. When the input ends, the
-parent has closed it or is gone, and the child ends too, in the middle of a computation if need be.
-"""
+"""The child process: ``python -m workbench.engine.child llama|embed``, started by ``workbench.engine.process``."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import sys
-import threading
-import traceback
-from collections.abc import Callable
-from pathlib import Path
-from typing import Protocol
 
-from workbench.engine.protocol import Event, Request, Wire
+from workbench.engine.protocol import Event, Request
+from workbench.processes.child import Server, serve
+from workbench.processes.wire import Wire
 
 
-class Server(Protocol):
-    """What a kind of child does with requests."""
+def llama(wire: Wire[Request, Event]) -> Server[Request]:
+    """Serves a language model."""
+    from workbench.engine.llama import LlamaServer  # native runtimes: each child imports its own
 
-    def receive(self, request: Request) -> None:
-        """Called on the reading thread for each request: answers at once, or leaves it for ``run``."""
-        ...
-
-    def run(self) -> None:
-        """Works on the main thread for ever."""
-        ...
+    return LlamaServer(wire)
 
 
-def take_over_streams() -> Wire[Request, Event]:
-    """Moves the pipe off descriptors 0 and 1 and puts nothing and standard error in their place."""
-    incoming, outgoing = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return Wire(os.fdopen(incoming, "rb"), os.fdopen(outgoing, "wb"))
+def embed(wire: Wire[Request, Event]) -> Server[Request]:
+    """Serves an embedder."""
+    from workbench.engine.onnx import EmbedServer
 
-
-def serve(server: Server, wire: Wire[Request, Event]) -> None:
-    """Reads requests on a thread of its own while the server works on this one; ends the process when either ends."""
-
-    def read() -> None:
-        while (request := wire.receive()) is not None:
-            server.receive(request)
-
-    threading.Thread(target=_end_after, args=(read,), name="requests", daemon=True).start()
-    _end_after(server.run)
-
-
-def _end_after(work: Callable[[], None]) -> None:
-    """Ends the process at once when ``work`` returns (0) or fails (1): no native destructor gets a chance to hang."""
-    try:
-        work()
-    except BaseException:  # noqa: BLE001 -- the process ends with it; its traceback reaches the parent
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
-
-
-def main(kind: str) -> None:
-    """Serves as that kind of child."""
-    with contextlib.suppress(OSError):  # when memory runs out, Linux shall take this process and not the workbench
-        Path("/proc/self/oom_score_adj").write_text("1000")
-    # Ctrl+C reaches the whole terminal group; the parent decides what it means and closes the pipe.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    wire = take_over_streams()
-    # Native runtimes: each child imports its own, after its streams are safe.
-    if kind == "llama":
-        from workbench.engine.llama import LlamaServer
-
-        serve(LlamaServer(wire), wire)
-    else:
-        from workbench.engine.onnx import EmbedServer
-
-        serve(EmbedServer(wire), wire)
+    return EmbedServer(wire)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    serve({"llama": llama, "embed": embed}[sys.argv[1]])

@@ -1,4 +1,4 @@
-"""The workbench's side of an embedder: the port ``Embedder`` over a child process, and the embedder's own tokenizer."""
+"""The workbench's side of an embedder: the port ``Embedder`` over a child process."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.engine import protocol
 from workbench.engine.process import ChildProcess
+from workbench.engine.tokenizing import ChildTokenizer
 from workbench.errors import Cancelled, EngineError, MissingModelError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Vector
 from workbench.records.corpus import EmbedderInfo
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 CARD = "embedder.json"
 TOKENIZER = "tokenizer.json"
@@ -82,46 +79,6 @@ def _missing(folder: Path, what: str) -> MissingModelError:
     )
 
 
-class EmbedderTokenizer:
-    """An embedder's own tokenizer, without special tokens and without truncation. See ``workbench.ports.Tokenizer``.
-
-    Loads with the first text; any thread may use it, and others run meanwhile.
-    """
-
-    def __init__(self, name: str, file: Path) -> None:
-        self._name = name
-        self._file = file
-        self._lock = threading.Lock()
-        self._loaded: Tokenizer | None = None
-
-    @property
-    def name(self) -> str:
-        """The embedder's."""
-        return self._name
-
-    def count(self, text: str) -> int:
-        """Tokens of ``text``."""
-        # The batch calls, for one text, because only they release the interpreter lock.
-        [encoding] = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
-        return len(encoding)
-
-    def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span (start, end) of each token of ``text``, in order."""
-        [encoding] = self._tokenizer.encode_batch([text], add_special_tokens=False)
-        return encoding.offsets
-
-    @property
-    def _tokenizer(self) -> Tokenizer:
-        with self._lock:
-            if self._loaded is None:
-                from tokenizers import Tokenizer
-
-                self._loaded = Tokenizer.from_file(str(self._file))
-                self._loaded.no_truncation()
-                self._loaded.no_padding()
-            return self._loaded
-
-
 class ChildEmbedder:
     """An embedder in a child process, which starts with the first text, and again after it died or was closed.
 
@@ -131,7 +88,7 @@ class ChildEmbedder:
     def __init__(self, folder: Path, card: EmbedderCard) -> None:
         self._folder = folder
         self._card = card
-        self._tokenizer = EmbedderTokenizer(card.name, folder / TOKENIZER)
+        self._tokenizer = ChildTokenizer(card.name, folder / TOKENIZER, self._running)
         self._lock = threading.Lock()
         self._child: ChildProcess | None = None
 
@@ -151,8 +108,8 @@ class ChildEmbedder:
         )
 
     @property
-    def tokenizer(self) -> EmbedderTokenizer:
-        """The model's own."""
+    def tokenizer(self) -> ChildTokenizer:
+        """The model's own. See ``workbench.ports.Embedder``."""
         return self._tokenizer
 
     @property

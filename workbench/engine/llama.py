@@ -20,9 +20,9 @@ from workbench.engine.protocol import (
     ModelLoaded,
     Request,
     Step,
-    Wire,
 )
 from workbench.engine.text import StopScanner
+from workbench.processes.wire import Wire
 from workbench.records.answers import Generation, GenerationState
 
 FLUSH_S = 0.03
@@ -40,7 +40,7 @@ class LlamaServer:
         self._model: NativeModel | None = None
 
     def receive(self, request: Request) -> None:
-        """See ``workbench.engine.child.Server``."""
+        """See ``workbench.processes.child.Server``."""
         match request:
             case Cancel():
                 self._cancelled.add(request.id)
@@ -52,7 +52,7 @@ class LlamaServer:
                 raise TypeError(f"not for a language model: {request}")
 
     def run(self) -> None:
-        """See ``workbench.engine.child.Server``."""
+        """See ``workbench.processes.child.Server``."""
         while True:
             request, received = self._waiting.get()
             self._running = request.id

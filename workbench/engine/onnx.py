@@ -12,8 +12,23 @@ from functools import partial
 import numpy as np
 from fastembed import TextEmbedding
 from fastembed.common.model_description import ModelSource, PoolingType
+from tokenizers import Tokenizer
 
-from workbench.engine.protocol import Cancel, Done, Embed, Embedded, Event, Failed, LoadEmbedder, Request, Wire
+from workbench.engine.protocol import (
+    Cancel,
+    Count,
+    Counted,
+    Done,
+    Embed,
+    Embedded,
+    Event,
+    Failed,
+    LoadEmbedder,
+    Locate,
+    Located,
+    Request,
+)
+from workbench.processes.wire import Wire
 
 URGENT, ORDINARY = 0, 1
 
@@ -39,14 +54,17 @@ class EmbedServer:
         self._order = itertools.count()
         self._cancelled: set[int] = set()
         self._embedder: TextEmbedding | None = None
+        self._tokenizer: Tokenizer | None = None
 
     def receive(self, request: Request) -> None:
-        """See ``workbench.engine.child.Server``."""
+        """See ``workbench.processes.child.Server``."""
         match request:
             case Cancel():
                 self._cancelled.add(request.id)
             case LoadEmbedder():
                 self._enqueue(URGENT, partial(self._load, request))
+            case Count() | Locate():
+                self._tokenise(request)
             case Embed():
                 job = _Job(request.id, len(request.texts))
                 for text in request.texts:
@@ -55,7 +73,7 @@ class EmbedServer:
                 raise TypeError(f"not for an embedder: {request}")
 
     def run(self) -> None:
-        """See ``workbench.engine.child.Server``."""
+        """See ``workbench.processes.child.Server``."""
         while True:
             _, _, work = self._waiting.get()
             work()
@@ -76,10 +94,34 @@ class EmbedServer:
             self._embedder = TextEmbedding(
                 request.folder, specific_model_path=request.folder, threads=max(1, (os.cpu_count() or 1) - 1)
             )
+            self._tokenizer = getattr(self._embedder.model, "tokenizer", None)
         except Exception as error:  # noqa: BLE001 -- onnxruntime has its own tree; the sentence goes to the parent
             self._wire.send(Failed(request.id, "load", str(error)))
         else:
             self._wire.send(Done(request.id))
+
+    def _tokenise(self, request: Count | Locate) -> None:
+        """Answers on the reading thread, beside an embedding that runs."""
+        try:
+            spans = self._spans(request.text)
+        except Exception as error:  # noqa: BLE001 -- as below: a text that can't be encoded, no embedder
+            self._wire.send(Failed(request.id, "vector", str(error)))
+            return
+        answer = Counted(request.id, len(spans)) if isinstance(request, Count) else Located(request.id, spans)
+        self._wire.send(answer)
+        self._wire.send(Done(request.id))
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        if self._tokenizer is None:
+            raise ValueError("no embedder is loaded")
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        # It truncates for the network, and pads: what it cut off is in the overflowing pieces.
+        return [
+            span
+            for piece in (encoding, *encoding.overflowing)
+            for span, is_text in zip(piece.offsets, piece.attention_mask, strict=True)
+            if is_text
+        ]
 
     def _advance(self, job: _Job, text: str) -> None:
         """Embeds one text of a job and ends the job with its last one, or early."""

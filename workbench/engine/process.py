@@ -1,35 +1,24 @@
-"""The parent's handle on a child process: start it, ask it, notice its death, end it.
+"""The engine's children: a handle that routes the events of a child to whoever asked, and its death in words.
 
-Two threads per child carry its events and its log; whoever asks waits on a queue of its own, so several threads can
-have requests under way at once. The last lines the child printed are kept for the error that tells of its death.
+Whoever asks waits on a queue of its own, so several threads can have requests under way at once.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import os
 import queue
-import signal
-import subprocess
-import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Generator
-from pathlib import Path
-from typing import IO, BinaryIO, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
-import workbench
-from workbench import paths
-from workbench.engine.protocol import Cancel, Done, Event, Failed, Request, Wire
+from workbench.engine.protocol import Cancel, Done, Event, Failed, Request
 from workbench.errors import EngineError
 from workbench.i18n import tr
 from workbench.ports import Cancel as CancelFlag
+from workbench.processes.process import Process, signal_name
 
 ChildKind: TypeAlias = Literal["llama", "embed"]
-LOG_LINES = 50
 CANCEL_POLL_S = 0.03
-CLOSE_PATIENCE_S = 3.0
 
 
 class ChildProcess:
@@ -40,31 +29,20 @@ class ChildProcess:
     """
 
     def __init__(self, kind: ChildKind) -> None:
-        paths.go_offline()
-        self._popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "workbench.engine.child", kind],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(),
-        )
         self._kind = kind
-        self._wire: Wire[Event, Request] = Wire(_stream(self._popen.stdout), _stream(self._popen.stdin))
         self._ids = itertools.count(1)
         self._lock = threading.Lock()
         self._asking: dict[int, queue.SimpleQueue[Event | None]] = {}
-        self._log: deque[str] = deque(maxlen=LOG_LINES)
         self._closed = False
         self._gone: EngineError | None = None
-        self._log_reader = threading.Thread(target=self._keep_log, name=f"{kind} log", daemon=True)
-        self._event_reader = threading.Thread(target=self._route_events, name=f"{kind} events", daemon=True)
-        self._log_reader.start()
-        self._event_reader.start()
+        self._process: Process[Event, Request] = Process(
+            "workbench.engine.child", kind, on_event=self._route, on_end=self._ended
+        )
 
     @property
     def pid(self) -> int:
         """Of the child, alive or not."""
-        return self._popen.pid
+        return self._process.pid
 
     @property
     def alive(self) -> bool:
@@ -74,7 +52,7 @@ class ChildProcess:
     @property
     def log(self) -> tuple[str, ...]:
         """The last lines it printed, oldest first."""
-        return tuple(self._log)
+        return self._process.log
 
     def ask(
         self, make_request: Callable[[int], Request], cancel: CancelFlag | None = None
@@ -95,11 +73,11 @@ class ChildProcess:
             self._asking[request] = events
         ended = False
         try:
-            self._send(make_request(request))
+            self._process.send(make_request(request))
             told = False
             while not ended:
                 if cancel is not None and cancel.is_set() and not told:
-                    self._send(Cancel(request))
+                    self._process.send(Cancel(request))
                     told = True
                 try:
                     event = events.get(timeout=None if cancel is None or told else CANCEL_POLL_S)
@@ -114,42 +92,23 @@ class ChildProcess:
             with self._lock:
                 self._asking.pop(request, None)
             if not ended:
-                self._send(Cancel(request))
+                self._process.send(Cancel(request))
 
     def close(self) -> None:
         """Ends the child and returns when it is gone. Requests under way get an EngineError."""
         with self._lock:
             self._closed = True
-        with contextlib.suppress(OSError):  # the child was gone, with something unsent
-            _stream(self._popen.stdin).close()
-        try:
-            self._popen.wait(CLOSE_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self._popen.kill()
-            self._popen.wait()
-        self._event_reader.join()
-        _stream(self._popen.stdout).close()
-        _stream(self._popen.stderr).close()
+        self._process.close()
 
-    def _send(self, message: Request) -> None:
-        # When it's gone, the event reader says so to everyone who waits.
-        with contextlib.suppress(OSError, ValueError):
-            self._wire.send(message)
-
-    def _keep_log(self) -> None:
-        for line in _stream(self._popen.stderr):
-            self._log.append(line.decode("utf-8", "replace").rstrip())
-
-    def _route_events(self) -> None:
-        while (event := self._wire.receive()) is not None:
-            with self._lock:
-                events = self._asking.get(event.id)
-            if events:
-                events.put(event)
-        code = self._popen.wait()
-        self._log_reader.join()
+    def _route(self, event: Event) -> None:
         with self._lock:
-            self._gone = _closed_error() if self._closed else death_of(self._kind, code, self.log)
+            events = self._asking.get(event.id)
+        if events:
+            events.put(event)
+
+    def _ended(self, code: int, log: tuple[str, ...]) -> None:
+        with self._lock:
+            self._gone = _closed_error() if self._closed else death_of(self._kind, code, log)
             for events in self._asking.values():
                 events.put(None)
 
@@ -166,13 +125,13 @@ def death_of(kind: ChildKind, code: int, log: tuple[str, ...]) -> EngineError:
         code: as ``subprocess`` gives it: the exit code, or minus the signal's number.
     """
     title = tr("The language model's process ended") if kind == "llama" else tr("The embedding model's process ended")
-    if code >= 0:
+    name = signal_name(code)
+    if not name:
         last = next((line for line in reversed(log) if line.strip()), "")
         message = tr("It ended with exit code {code}. Its last words: {last}", code=code, last=last or "–")
         return EngineError(
             title, message, tr("Check that the engine is installed whole, then load the model again."), log=log
         )
-    name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
     cause, remedy = _cause(name)
     return EngineError(title, tr("It was ended by {signal}: {cause}.", signal=name, cause=cause), remedy, log=log)
 
@@ -208,14 +167,3 @@ def _closed_error() -> EngineError:
     return EngineError(
         tr("The model is not loaded"), tr("It was unloaded, and its process has ended."), tr("Load it again.")
     )
-
-
-def _environment() -> dict[str, str]:
-    """This process's, with the packages that it runs from: the child may start in any folder."""
-    root = str(Path(workbench.__file__).parent.parent)
-    inherited = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([root, inherited] if inherited else [root])}
-
-
-def _stream(stream: IO[bytes] | None) -> BinaryIO:
-    return cast(BinaryIO, stream)

@@ -1,16 +1,13 @@
-"""What the workbench and a child process say to each other: frozen requests and events, one pickle after another.
+"""What the workbench and a child of the engine say to each other: frozen requests and events.
 
 Each request carries an ``id``. The child answers with any number of events of that id and then exactly one ``Done`` or
 ``Failed``. ``Cancel`` names the id of the request that should end early; that request still gets its ``Done``.
-Pickle is safe here: both ends are this program, on one machine, over a pipe nobody else can open.
 """
 
 from __future__ import annotations
 
-import pickle
-import threading
 from dataclasses import dataclass
-from typing import BinaryIO, Generic, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 from workbench.records.answers import Generation
 from workbench.records.models import GenerationSettings, LoadSettings, MemorySplit
@@ -67,13 +64,21 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class Locate:
+    """Finds the embedder's tokens in ``text``: no prefix, no special tokens, no truncation. Event: ``Located``."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """Ends the request ``id`` early."""
 
     id: int
 
 
-Request: TypeAlias = LoadModel | Count | Generate | LoadEmbedder | Embed | Cancel
+Request: TypeAlias = LoadModel | Count | Generate | LoadEmbedder | Embed | Locate | Cancel
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,14 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
+class Located:
+    """The character span (start, end) of each token of a text."""
+
+    id: int
+    offsets: list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The request has ended, by itself or because it was cancelled."""
 
@@ -136,36 +149,4 @@ class Failed:
     detail: str
 
 
-Event: TypeAlias = LoadFraction | ModelLoaded | Counted | Step | Embedded | Done | Failed
-
-
-Incoming = TypeVar("Incoming", Request, Event)
-Outgoing = TypeVar("Outgoing", Request, Event)
-
-
-class Wire(Generic[Incoming, Outgoing]):
-    """One end of the pipe: sends from any thread, receives from one.
-
-    Args:
-        incoming, outgoing: buffered binary streams.
-    """
-
-    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO) -> None:
-        self._incoming = incoming
-        self._outgoing = outgoing
-        self._sending = threading.Lock()
-
-    def send(self, message: Outgoing) -> None:
-        """Raises OSError or ValueError when the other end is gone or this one is closed."""
-        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        with self._sending:
-            self._outgoing.write(data)
-            self._outgoing.flush()
-
-    def receive(self) -> Incoming | None:
-        """The next message; None when the other end is gone, in the middle of a message too."""
-        try:
-            message: Incoming = pickle.load(self._incoming)  # noqa: S301 -- the other end is this program
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
-            return None
-        return message
+Event: TypeAlias = LoadFraction | ModelLoaded | Counted | Step | Embedded | Located | Done | Failed
