@@ -36,7 +36,8 @@ check: $(STAMPS)/dev  ## format, lint, types, import rules
 	$(BIN)/lint-imports
 
 bench: models $(STAMPS)/dev  ## measure; see bench/
-	@for script in $(wildcard bench/[a-z]*.py); do $(BIN)/python -m bench.$$(basename $$script .py) $(ARGS) || exit 1; done
+	@for script in $(wildcard bench/[a-z]*.py); do \
+	  echo "── $$script"; $(BIN)/python -m bench.$$(basename $$script .py) || exit 1; done
 
 clean:  ## remove the venv and what was built here; models and the engine's cache stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,12 +1,13 @@
 """The lexical lane on XQuAD: a paragraph is a document and a chunk; R@1, R@5, MRR@10 per language.
 
-Usage: python -m bench.bm25 FOLDER_WITH_XQUAD [--titles] [--weights HEADING TEXT STEMS EXACT]
+Usage: python -m bench.bm25 [FOLDER_WITH_XQUAD] [--titles] [--weights HEADING TEXT STEMS EXACT]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,8 @@ from workbench.records.retrieval import AllOf
 from workbench.retrieval.analysis import analyse
 
 Case = tuple[str, str]
+
+DATA = Path(os.environ.get("WORKBENCH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def load(store: Store, index: Index, path: Path, language: str, *, titles: bool) -> list[Case]:
@@ -64,7 +67,7 @@ def measure(store: Store, index: Index, cases: list[Case]) -> tuple[float, float
 def main() -> None:
     """Prints one line per language."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("folder", type=Path)
+    options.add_argument("folder", type=Path, nargs="?", default=DATA / "xquad")
     options.add_argument("--titles", action="store_true", help="the article's title is the document's")
     options.add_argument("--weights", type=float, nargs=4, default=storage.search.BM25_WEIGHTS)
     chosen = options.parse_args()

@@ -76,6 +76,11 @@ class FileCorpus:
         with self._connections.read() as c:
             return tuple(map(collection_record, c.execute(f"{COLLECTION} ORDER BY l.name")))
 
+    def collection_names(self) -> tuple[str, ...]:
+        """In order; quick enough to ask many times a second, as nothing is counted."""
+        with self._connections.read() as c:
+            return _names(c)
+
     def collection(self, name: str) -> Collection:
         """Raises NotFoundError, naming those there are."""
         with self._connections.read() as c:
@@ -324,11 +329,15 @@ class FileCorpus:
         return self.chunks_by_id([chunk_id for (chunk_id,) in ids])
 
 
+def _names(connection: Connection) -> tuple[str, ...]:
+    return tuple(name for (name,) in connection.execute("SELECT name FROM collection ORDER BY name"))
+
+
 def _collection_id(connection: Connection, name: str) -> int:
     row = connection.execute("SELECT id FROM collection WHERE name = ?", (storable(name),)).fetchone()
     if row is not None:
         return int(row[0])
-    names = [found for (found,) in connection.execute("SELECT name FROM collection ORDER BY name")]
+    names = _names(connection)
     raise NotFoundError(
         tr("No such collection"),
         tr("There is no collection “{name}”.", name=name),

@@ -98,7 +98,7 @@ class Desk:
     @property
     def collection(self) -> str:
         """The collection that searches and questions go to, "" when there is none. Remembered in the file."""
-        names = [c.name for c in self._store.corpus.collections()]
+        names = self._store.corpus.collection_names()
         chosen = self.setting(COLLECTION_SETTING)
         return chosen if chosen in names else next(iter(names), "")
 
