@@ -12,7 +12,6 @@ from tests.embedders import HashEmbedder
 from tests.ingest.conftest import Bench
 from workbench.corpus import preparing
 from workbench.errors import DocumentError, EngineError, UsageError
-from workbench.records.corpus import ParsedDocument
 
 PAGE = "---\ntitle: Plazos\nyear: 2026\nowner: Ana\n---\n# Plazos\n\nEl plazo de la matrícula es de un mes.\n"
 
@@ -108,22 +107,6 @@ def test_what_cant_be_read_is_reported_and_the_rest_goes_on(bench: Bench) -> Non
         ["bad.md", "binary.bin", "empty.txt", "locked.pdf"], "failed"
     )
     assert all(o.reason and o.remedy for o in outcomes.values())
-
-
-def test_an_unexpected_error_of_a_parser_fails_its_document_only(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.write("a.md", PAGE)
-    bench.write("b.md", "Text.")
-    parse = preparing.parse
-
-    def broken(path: Path, name: str = "") -> ParsedDocument:
-        if path.name == "a.md":
-            raise ZeroDivisionError("a fault of ours")
-        return parse(path, name)
-
-    monkeypatch.setattr(preparing, "parse", broken)
-    outcomes = bench.ingest()
-    assert (outcomes["a.md"].action, outcomes["b.md"].action) == ("failed", "added")
-    assert "a fault of ours" in outcomes["a.md"].reason
 
 
 def test_a_document_that_fails_now_keeps_what_is_stored(bench: Bench) -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 
 from storage import open_store
@@ -95,10 +96,11 @@ def test_a_stop_takes_effect_at_the_next_chunk_and_stores_no_half_document(bench
     assert snapshot(bench.store) == ingest(tmp_path / "clean.db", bench.folder)
 
 
-def test_leaving_the_iterator_stops_the_thread_that_works_ahead(bench: Bench) -> None:
+def test_leaving_the_iterator_ends_the_process_that_works_ahead(bench: Bench) -> None:
     fill(bench.folder)
     progresses = bench.progresses()
     next(progresses)
+    assert len(psutil.Process().children()) == 1
     progresses.close()  # type: ignore[attr-defined]
-    assert not [t for t in threading.enumerate() if t.name == "ahead"]
+    assert psutil.Process().children() == []
     assert len(bench.store.corpus.documents("c")) < 12

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from workbench.corpus import progress
-from workbench.corpus.ahead import ahead
 from workbench.corpus.progress import Meter
 from workbench.records.corpus import IngestOutcome
 
@@ -60,15 +59,3 @@ def test_a_progress_is_due_twice_a_second(tick: Callable[[float], None]) -> None
     assert meter.due
     meter.progress()
     assert not meter.due
-
-
-def test_working_ahead_keeps_the_order_and_raises_what_went_wrong_after_what_came_before() -> None:
-    def items() -> Iterator[int]:
-        yield from range(100)
-        raise ValueError("after the last")
-
-    seen: list[int] = []
-    batches = ahead(items())
-    with pytest.raises(ValueError, match="after the last"):
-        seen.extend(item for batch in batches for item in batch)
-    assert seen == list(range(100))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Steps
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -167,16 +168,24 @@ class _Question:
             return build_context(hits, self._store.corpus, self._unlimited(), self._options.evidence)
 
     def _unlimited(self) -> Budget:
-        embedder = self._searcher.embedder
-        count = embedder.tokenizer.count if embedder else lambda text: len(words(text))
+        count, tokenizer = self._counter()
         return Budget(
             measure=lambda evidence: count(evidence.text),
             window=None,
             instructions=0,
             question=count(self._analysis.query),
             reserve=0,
-            tokenizer=embedder.tokenizer.name if embedder else tr("words"),
+            tokenizer=tokenizer,
         )
+
+    def _counter(self) -> tuple[Callable[[str], int], str]:
+        """The embedder's tokens, and its name; words where there is no embedder or it can't be started."""
+        embedder = self._searcher.embedder
+        with suppress(EngineError):
+            if embedder:
+                embedder.tokenizer.count(self._analysis.query)
+                return embedder.tokenizer.count, embedder.tokenizer.name
+        return lambda text: len(words(text)), tr("words")
 
     def _calibrated(self) -> float:
         stored = self._store.settings.get(THRESHOLD_SETTING.format(collection=self._collection.name))

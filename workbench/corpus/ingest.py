@@ -1,7 +1,7 @@
 """Ingest: from files to stored, searchable chunks. Commits per document; killed anywhere, it goes on from there.
 
-Three steps run at once: a thread parses and cuts the next documents, the embedder's child process embeds, and the
-caller's thread stores what is done. Ids are deterministic and each document is one transaction, so a second run does
+Three steps run at once: one child process reads and cuts the next documents, the embedder's embeds, and the caller's
+thread stores what is done. Ids are deterministic and each document is one transaction, so a second run does
 what the first one left and nothing twice.
 """
 
@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Final
 
-from workbench.corpus.ahead import ahead
 from workbench.corpus.chunking import describe_recipe, recipe_from
 from workbench.corpus.preparing import Prepared, Preparer, failed, uri_of
 from workbench.corpus.progress import Meter
 from workbench.corpus.sources import Source, find_sources
+from workbench.corpus.tasks import Setup, Task
+from workbench.corpus.workshop import Workshop
 from workbench.errors import Cancelled, EngineError, UsageError
-from workbench.i18n import tr
+from workbench.i18n import language, tr
 from workbench.ports import Cancel, CorpusRepository, DocumentState, Embedder, Vector
-from workbench.records.corpus import Index, IngestOutcome, IngestProgress, IngestRequest, Recipe
+from workbench.records.corpus import Index, IngestOutcome, IngestProgress, IngestRequest, Metadata, Recipe
+
+TIME_LIMIT_S: Final = 600.0
+"""For reading and cutting one document: generous, because the largest take minutes."""
 
 
 class Ingester:
@@ -44,22 +49,56 @@ class Ingester:
         cancel = cancel or threading.Event()
         sources = find_sources(request.paths)
         index = self._open_index(request)
-        preparer = Preparer(self._corpus, self._embedder, index, request.metadata, cancel)
+        with closing(self._open_workshop(index, request.metadata, cancel)) as workshop:
+            yield from self._run(request, sources, index, workshop, cancel)
+
+    def _run(
+        self, request: IngestRequest, sources: Sequence[Source], index: Index, workshop: Workshop, cancel: Cancel
+    ) -> Iterator[IngestProgress]:
+        preparer = Preparer(self._corpus, index)
         uris = {uri_of(source.path) for source in sources}
         others = [state for state in self._incomplete(index) if state.uri not in uris]
+        if others or not all(preparer.knows(source) for source in sources):
+            self._start_embedder()
         meter = Meter(request.collection, len(sources) + len(others))
+
+        def take_in(tasks: Iterator[Task]) -> Iterator[IngestProgress]:
+            batches = workshop.results(tasks, cancel)
+            return self._take_in(([preparer.prepared(*pair) for pair in batch] for batch in batches), meter, cancel)
+
         try:
-            yield from self._take_in(map(preparer.source, sources), index.recipe, meter, cancel)
+            yield from take_in(map(preparer.reading, sources))
             yield meter.progress(*self._settle_missing(request, index, sources, preparer.present))
             others = self._incomplete(index)
             meter.total = meter.done + len(others)
-            yield from self._take_in(map(preparer.stored, others), index.recipe, meter, cancel)
+            yield from take_in(preparer.cutting(others))
             if index.status == "building" and not self._incomplete(index):
                 self._corpus.switch_index(index.id)
         except Cancelled:
             yield meter.last(cancelled=True)
         else:
             yield meter.last()
+
+    def _open_workshop(self, index: Index, given: Metadata, cancel: Cancel) -> Workshop:
+        setup = Setup(
+            collection=index.collection,
+            recipe=index.recipe,
+            embedder=self._embedder.info,
+            tokenizer=self._embedder.tokenizer,
+            given=given,
+            language=language(),
+            time_limit_s=TIME_LIMIT_S,
+        )
+        return Workshop(setup, lambda texts: self._embedder.embed_passages(texts, cancel))
+
+    def _start_embedder(self) -> None:
+        """In a thread: its child loads the model while the first document is read and cut."""
+
+        def start() -> None:
+            with suppress(EngineError):  # asking it for a vector will raise the same, where it can be told
+                self._embedder.start()
+
+        threading.Thread(target=start, name="start embedder", daemon=True).start()
 
     def _open_index(self, request: IngestRequest) -> Index:
         """The index that documents go to; makes the collection when it is new."""
@@ -76,17 +115,14 @@ class Ingester:
         states = self._corpus.document_states(index.collection, index.id)
         return [state for state in states.values() if not state.complete]
 
-    def _take_in(
-        self, prepared: Iterator[Prepared], recipe: Recipe, meter: Meter, cancel: Cancel
-    ) -> Iterator[IngestProgress]:
-        """Embeds and stores, in order. The semantic recipe embeds while it cuts, so it doesn't work ahead."""
-        with closing(ahead(prepared) if recipe.name != "semantic" else ([item] for item in prepared)) as batches:
-            for batch in batches:
-                if not batch:
-                    yield meter.progress()
-                for item in batch:
-                    meter.expect(len(item.pending))
-                yield from self._embed_and_store(batch, meter, cancel)
+    def _take_in(self, batches: Iterator[list[Prepared]], meter: Meter, cancel: Cancel) -> Iterator[IngestProgress]:
+        """Embeds and stores, in order."""
+        for batch in batches:
+            if not batch and meter.due:
+                yield meter.progress()
+            for item in batch:
+                meter.expect(len(item.pending))
+            yield from self._embed_and_store(batch, meter, cancel)
 
     def _embed_and_store(self, batch: list[Prepared], meter: Meter, cancel: Cancel) -> Iterator[IngestProgress]:
         """One stream for the whole batch: the child goes on embedding while a document is being committed."""
