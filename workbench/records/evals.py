@@ -1,9 +1,40 @@
-"""Records of eval datasets: what the foundation stores and lists."""
+"""Records of evaluation: datasets and their cases, runs and their results, labels, gates, comparisons, decisions.
+
+Gold is anchored to offsets of the source text, never to chunk ids, so that re-chunking keeps it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal, TypeAlias
+
+from workbench.records.answers import Answer, AskOptions, Manifest
+from workbench.records.retrieval import SearchOptions
+
+CheckKind: TypeAlias = Literal["exact", "f1", "numeric", "regex", "json_schema", "sql"]
+Layer: TypeAlias = Literal["retrieval", "generation", "chain", "model"]
+RunStatus: TypeAlias = Literal["running", "stopped", "complete"]
+FailureStage: TypeAlias = Literal[
+    "",
+    "not_in_corpus",
+    "not_ingested",
+    "filtered_out",
+    "not_retrieved",
+    "cut",
+    "truncated",
+    "ignored",
+    "unsupported",
+    "miscited",
+    "wrong_answer",
+    "should_have_abstained",
+    "abstained_needlessly",
+    "wrong_format",
+    "engine_error",
+]
+Comparison: TypeAlias = Literal[">=", "<="]
+Verdict: TypeAlias = Literal["pass", "stop", "change", "measure_more"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +43,7 @@ class GoldSpan:
 
     Attributes:
         source_id: the document; start, end: the span (both 0 for the whole document).
-        grade: relevance 0–3.
+        grade: relevance 0–3 (0 no help, 1 related, 2 useful in part, 3 central evidence).
     """
 
     source_id: str
@@ -22,8 +53,35 @@ class GoldSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a model task's output must be; such a case needs no corpus.
+
+    Attributes:
+        value: the expected text, number, regular expression, JSON schema, or SQL query, by ``kind``.
+        tolerance: ``numeric``: largest absolute difference; ``f1``: the lowest F1 that passes.
+        fixture: ``sql``: path of the read-only SQLite file both queries run on.
+        ordered: ``sql``: rows must come in the expected order.
+    """
+
+    kind: CheckKind
+    value: str
+    tolerance: float = 0.0
+    fixture: str = ""
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
-    """One question with what is expected of it."""
+    """One question with what is expected of it.
+
+    Attributes:
+        question: the question, or a model task's whole prompt.
+        gold: graded evidence; ``citations``: spans that a right answer must cite (gold of grade ≥ 2 when empty).
+        negatives: passages that look right and are not.
+        filter: a filter expression that the question is asked with.
+        criterion: what must happen for the answer to be valid, for people and judges.
+        expectation: makes it a model task.
+    """
 
     id: str
     question: str
@@ -34,11 +92,17 @@ class Case:
     difficulty: str = ""
     language: str = ""
     notes: str = ""
+    citations: tuple[GoldSpan, ...] = ()
+    negatives: tuple[GoldSpan, ...] = ()
+    filter: str = ""
+    criterion: str = ""
+    tags: tuple[str, ...] = ()
+    expectation: Expectation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A named set of cases; ``hash`` is the SHA-256 of its content."""
+    """A named set of cases; ``hash`` is the SHA-256 of its content and tells its version."""
 
     id: int
     name: str
@@ -47,3 +111,281 @@ class Dataset:
     created: datetime
     cases: int
     answerable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A case that was made by a model and waits for a person's yes: only accepted ones join their dataset.
+
+    Attributes:
+        state: "waiting", "accepted", "rejected".
+        origin: how it was made (model, prompt, chunk).
+    """
+
+    id: int
+    dataset: str
+    case: Case
+    state: Literal["waiting", "accepted", "rejected"]
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """Everything a person chooses for a run.
+
+    Attributes:
+        layer: "retrieval" (no model), "generation" (answer from the gold passages), "chain" (the whole product),
+            "model" (model tasks, no corpus).
+        model: path of a GGUF file, "" for extractive answers.
+        depth: ranks kept and scored; ``k``: the cut of the @k metrics.
+        limit: first so many cases, 0 for all; ``segment``: only cases whose field has the value ("type", "table").
+        exclude_gold: leave the gold's documents out, so that every case is unanswerable (by a filter on source_id).
+    """
+
+    dataset: str
+    layer: Layer = "retrieval"
+    search: SearchOptions = field(default_factory=SearchOptions)
+    ask: AskOptions = field(default_factory=AskOptions)
+    model: str = ""
+    depth: int = 100
+    k: int = 5
+    limit: int = 0
+    segment: tuple[str, str] | None = None
+    exclude_gold: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass of a dataset through a configuration; each case is committed as it ends, a stopped run resumes.
+
+    Attributes:
+        manifest: versions, index, model file and settings; with ``dataset_hash`` it makes the run reproducible.
+    """
+
+    id: int
+    config: RunConfig
+    dataset_hash: str
+    manifest: Manifest
+    status: RunStatus
+    created: datetime
+    done: int
+    total: int
+    passed: int = 0
+    baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A retrieved chunk as a run saw it.
+
+    Attributes:
+        grade: of the best gold span it holds, 0 for none.
+        evidence: its label in the context, "" when it was not in it; ``dropped``: why not, when it was cut.
+    """
+
+    chunk_id: str
+    source_id: str
+    start: int
+    end: int
+    rank: int
+    lexical_rank: int | None = None
+    dense_rank: int | None = None
+    grade: int = 0
+    evidence: str = ""
+    dropped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What a run did with one case.
+
+    Attributes:
+        scores: metric → value in its own unit; a metric that isn't defined for the case is absent, never 0.
+        passed: None when it is unscored.
+        failure: the first stage that lost it, "" when it passed; ``reason`` says it in a sentence and ``advice``
+            what to try first.
+        trace_id: of the stored trace, "" for the retrieval layer and model tasks.
+    """
+
+    run_id: int
+    case_id: str
+    position: int
+    passed: bool | None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    ranked: tuple[Ranked, ...] = ()
+    answer: Answer | None = None
+    output: str = ""
+    failure: FailureStage = ""
+    reason: str = ""
+    advice: str = ""
+    trace_id: str = ""
+    duration_ms: float = 0.0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """A running evaluation; ``results`` are the cases that ended since the previous progress."""
+
+    run: Run
+    current: str
+    rate: float
+    eta_s: float | None
+    results: tuple[CaseResult, ...] = ()
+    finished: bool = False
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A measured value over n cases with its 95 % interval; ``method`` names how the interval was made."""
+
+    value: float
+    n: int
+    low: float
+    high: float
+    method: str
+
+    @property
+    def margin(self) -> float:
+        """Half the interval's width."""
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The cases of a run that share a value of a field ("type", "table"); ("", "") for all of them."""
+
+    field: str
+    value: str
+    cases: int
+    metrics: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """A run in figures: over all cases first, then per segment; ``warnings`` on what weakens them."""
+
+    run: Run
+    segments: tuple[Segment, ...]
+    failures: Mapping[str, int]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def overall(self) -> Segment:
+        """Over all cases."""
+        return self.segments[0]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChange:
+    """One metric of two runs over the same cases: the paired difference (b − a) with its interval."""
+
+    metric: str
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    p_value: float
+    test: str
+
+    @property
+    def significant(self) -> bool:
+        """At the 5 % level."""
+        return self.p_value < 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Two runs case by case.
+
+    Attributes:
+        differs: fields of configuration and manifest that differ; more than one means that no cause can be named.
+        fixed, broken: case ids that passed only in b, only in a.
+        p_value: exact McNemar over the flips.
+    """
+
+    a: Run
+    b: Run
+    differs: tuple[str, ...]
+    paired: int
+    fixed: tuple[str, ...]
+    broken: tuple[str, ...]
+    p_value: float
+    metrics: tuple[MetricChange, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A person's verdict on one result, kept apart from the scores: +1 right, −1 wrong, 0 undecided."""
+
+    run_id: int
+    case_id: str
+    value: Literal[-1, 0, 1]
+    note: str
+    created: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A rule of release. It passes only if the interval's bound passes: low ≥ threshold, or high ≤ threshold."""
+
+    metric: str
+    op: Comparison
+    threshold: float
+    protects: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GateSet:
+    """Gates of a dataset, locked when they were written: a run that began before proves nothing by them."""
+
+    id: int
+    dataset: str
+    name: str
+    gates: tuple[Gate, ...]
+    locked: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """One gate against one run; ``estimate`` is None when the run has no such metric (which fails)."""
+
+    gate: Gate
+    estimate: Estimate | None
+    passed: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdPoint:
+    """A point of the risk–coverage curve: the share answered at this τ, and the share of that which is wrong."""
+
+    threshold: float
+    coverage: float
+    risk: float
+    correct_abstention: float
+    unsupported: float
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """What was decided on evidence, and what would change it.
+
+    Attributes:
+        runs: the runs it rests on; ``evidence``: sentences with their figures and intervals.
+        review: when to look again, free text or a date.
+    """
+
+    id: int
+    title: str
+    verdict: Verdict
+    context: str
+    options: tuple[str, ...]
+    reasons: tuple[str, ...]
+    evidence: tuple[str, ...]
+    runs: tuple[int, ...]
+    conditions: str
+    review: str
+    created: datetime
