@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -70,7 +71,8 @@ class WorkbenchApp(App[int]):
     """Grows with every change of the file that screens list."""
 
     def __init__(self, desk: Desk, theme: str = themes.DEFAULT) -> None:
-        super().__init__()
+        # Textual shows greys under NO_COLOR; with the terminal's own colours it shows none at all.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.desk = desk
         self.jobs = Jobs(self, self.show_error)
         self.ingest: IngestRun | None = None
@@ -92,8 +94,9 @@ class WorkbenchApp(App[int]):
     # -- what is shared --------------------------------------------------------------------------------------------
 
     def show_error(self, error: WorkbenchError) -> None:
-        """Title, message and remedy in a dialog; everything else lives on."""
-        self.push_screen(ErrorDialog(error))
+        """Title, message and remedy in a dialog; everything else lives on. The same error is not told twice at once."""
+        if not (isinstance(self.screen, ErrorDialog) and str(self.screen.error) == str(error)):
+            self.push_screen(ErrorDialog(error))
 
     def changed(self) -> None:
         """The file's lists changed: the screens read anew."""

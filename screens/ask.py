@@ -67,6 +67,7 @@ class AskScreen(ModeScreen):
         *with_alt("s", "stages", "Stages", id="ask.stages", tooltip="Stages in place of the ranking"),
         *with_alt("i", "app.ingest", "Ingest", id="ask.ingest", tooltip="Read files into a collection"),
         Binding("escape", "back", "Back", show=False, id="ask.back", tooltip="Stops the answer, else clears"),
+        Binding("down", "results", "To the ranking", show=False, id="ask.results"),
         Binding("slash", "question", "To the question", show=False, id="ask.question"),
     ]
 
@@ -159,7 +160,8 @@ class AskScreen(ModeScreen):
         if ranks != self._ranks:  # a keystroke that moves nothing leaves the last moves in sight
             self._before, self._ranks = self._ranks, ranks
         self.query_one("#ranking", Grid).show(ranking.rows(result.hits, result.fusion, self._before))
-        self._draw_stages(stages.of_search(result))
+        if self._answering is None:  # else they are the answer's
+            self._draw_stages(stages.of_search(result))
         times = [f"{stages.stage_name(x.lane)} {milliseconds(x.duration_ms)}" for x in result.lanes if not x.skipped]
         fuse = f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"
         told = [f"{milliseconds(result.duration_ms)} ms", *times, fuse, *result.notes]
@@ -193,7 +195,6 @@ class AskScreen(ModeScreen):
         if not query or self.has_class("-empty"):
             return
         self._stop_answer()
-        self._past = -1
         job = self.jobs.run(
             self,
             tr("answer"),
@@ -214,6 +215,7 @@ class AskScreen(ModeScreen):
         if job is self._answering:
             self._answering = None
             if trace:
+                self._past = 0
                 self._show_trace(trace)
 
     def _ask_failed(self, job: Job, error: WorkbenchError) -> None:
@@ -255,10 +257,9 @@ class AskScreen(ModeScreen):
 
     # -- keys ------------------------------------------------------------------------------------------------------
 
-    def on_key(self, event: object) -> None:
-        """Down leaves the question for what was found."""
-        if getattr(event, "key", "") == "down" and self.focused is self.query_one("#query"):
-            self.query_one("#ranking", Grid).focus()
+    def action_results(self) -> None:
+        """Leaves the question for what was found."""
+        self.query_one("#ranking", Grid).focus()
 
     def action_filter(self) -> None:
         """Opens the filter, or goes to it."""

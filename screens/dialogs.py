@@ -32,11 +32,11 @@ class ErrorDialog(ModalScreen[None]):
 
     def __init__(self, error: WorkbenchError) -> None:
         super().__init__()
-        self._error = error
+        self.error = error
 
     def compose(self) -> ComposeResult:
         """The error's own words."""
-        error = self._error
+        error = self.error
         with VerticalScroll(classes="dialog error", can_focus=True) as box:
             box.border_title = content("✗ ", error.title)
             box.border_subtitle = tr("esc closes")

@@ -34,11 +34,13 @@ def outcome_name(outcome: Outcome) -> str:
     return names[outcome]
 
 
-def headline(trace: Trace | None) -> Content:
+def headline(trace: Trace | None, streaming: bool) -> Content:
     """The pane's title: outcome, claims supported, s against τ."""
     answer = trace.answer if trace else None
-    if trace is None or answer is None:
+    if trace is None or streaming:
         return content(tr("Answer"))
+    if answer is None:
+        return content(tr("Answer") + " ── ", ("~ ", Tone.WARN), outcome_name("cancelled"))
     supported = sum(c.level == "supported" for c in answer.claims)
     good = answer.outcome == "answered"
     sign = "≥" if answer.support >= answer.threshold else "<"
@@ -146,7 +148,7 @@ class AnswerPane(Vertical):
 
     def show(self, trace: Trace | None, *, streaming: bool = False) -> None:
         """Draws the trace so far; None empties the pane."""
-        self.border_title = headline(trace)
+        self.border_title = headline(trace, streaming)
         span = trace.span("generation") if trace else None
         tokens = span.output.output_tokens if span and isinstance(span.output, Generation) else 0
         reading = tr("reading the prompt · esc cancels") if span else tr("esc cancels")

@@ -78,6 +78,7 @@ class Grid(ScrollView, can_focus=True):
         & > .grid--header { color: $quiet; }
         & > .grid--cursor { background: $block-cursor-blurred-background; }
         &:focus > .grid--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
+        &:nocolor > .grid--cursor { text-style: underline; }
         &:nocolor:focus > .grid--cursor { text-style: reverse; }
         & > .grid--dim { color: $quiet; }
         & > .grid--accent { color: $accent; }

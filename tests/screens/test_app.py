@@ -9,9 +9,11 @@ from typing import Any, cast
 import pytest
 from textual.binding import Binding
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
+import screens
 import themes
 from screens.app import AGAIN, LANGUAGE, THEME, WorkbenchApp, run
 from screens.dialogs import ConfirmDialog, ErrorDialog
@@ -67,11 +69,10 @@ def test_keys_that_textual_describes_have_spanish_words(kind: type) -> None:
 
 
 def _own_classes() -> list[type]:
-    import screens.app
-    from screens import ask, corpus, dialogs, evals, ingest, models
+    from screens import app, ask, corpus, dialogs, evals, ingest, models
     from screens.widgets import grid, passage
 
-    modules = (screens.app, ask, corpus, dialogs, evals, ingest, models, grid, passage)
+    modules = (app, ask, corpus, dialogs, evals, ingest, models, grid, passage)
     found = {k for m in modules for k in vars(m).values() if isinstance(k, type) and "BINDINGS" in k.__dict__}
     return [k for k in found if k.__module__.startswith("screens")]
 
@@ -128,6 +129,9 @@ async def test_an_unexpected_exception_in_a_worker_is_told_not_fatal() -> None:
         app.jobs.read(app, lambda: 1 // 0, lambda _: None)
         await settle(pilot)
         assert "ZeroDivisionError" in screen_text(app)
+        app.jobs.read(app, lambda: 1 // 0, lambda _: None)
+        await settle(pilot)
+        assert len(app.screen_stack) == 2, "the same error is not told twice at once"
 
 
 async def test_the_status_is_read_by_one_worker() -> None:
@@ -244,17 +248,24 @@ def test_themes_are_two_dark_one_light_one_high_contrast() -> None:
     assert themes.CONTRAST.foreground == "#ffffff"
 
 
-async def test_no_color_leaves_no_hue(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_color_means_none_and_the_cursor_is_still_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     app = app_on(FakeDesk())
     async with app.run_test(size=SMALL) as pilot:
         await settle(pilot)
-        strips = app.screen._compositor.render_strips(app.size)
-        for strip in strips:
-            for segment in strip.apply_filter(app._filters[-1], app.screen.background_colors[1]):
-                color = segment.style.color if segment.style else None
-                if color is not None and color.triplet is not None:
-                    assert color.triplet.red == color.triplet.green == color.triplet.blue
+        await pilot.press("f2")
+        await settle(pilot)
+        segments = [s for strip in app.screen._compositor.render_strips(app.size) for s in _filtered(app, strip)]
+        styles = {segment.text: segment.style for segment in segments if segment.style}
+        assert all(style.color is None or style.color.is_default for style in styles.values())
+        assert any(style.reverse for text, style in styles.items() if "calendar.csv" in text)
+
+
+def _filtered(app: WorkbenchApp, strip: Strip) -> Strip:
+    for line_filter in app._filters:
+        if line_filter.enabled:
+            strip = strip.apply_filter(line_filter, app.screen.background_colors[1])
+    return strip
 
 
 async def test_choosing_a_language_starts_the_screens_anew_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +307,7 @@ def test_no_screen_calls_the_desk_on_the_ui_thread() -> None:
     """Every ``desk.`` call stands in a lambda, or in a function that only a worker runs."""
     workers = {"_read", "_read_fields", "_call_search", "_read_chunks", "_read_cases", "_statuses", "run"}
     workers |= {"read_span", "read_chunk", "read_past", "_view"}
-    for path in Path("screens").rglob("*.py"):
+    for path in Path(screens.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef) and node.name not in workers:
                 assert not list(_direct_calls(node)), (path.name, node.name)

@@ -135,6 +135,7 @@ async def test_escape_stops_a_running_answer() -> None:
         await settle(pilot)
         assert app.jobs.works == ()
         assert desk.traces() == ()
+        assert "~ stopped" in screen_text(app)
         assert app.screen.query_one("#query", Input).value == "overdue payments"
         await pilot.press("escape")
         assert app.screen.query_one("#query", Input).value == ""
@@ -152,6 +153,18 @@ async def test_a_filter_that_does_not_parse_is_told_inline_and_no_dialog_opens()
         await type_text(pilot, " = 2026")
         assert "After the field" not in screen_text(app)
         assert "year = 2026" in screen_text(app)
+
+
+async def test_down_goes_to_the_ranking_and_enter_opens_the_chunk_there() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "horn")
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert isinstance(app.screen, PassageDialog)
+        await pilot.press("escape", "escape")
+        assert app.focused is app.screen.query_one("#query")
 
 
 async def test_lanes_switch_and_the_ranking_says_so() -> None:
@@ -175,8 +188,6 @@ async def test_earlier_questions_come_back_with_ranking_and_answer() -> None:
             await settle(pilot)
             await pilot.press("enter")
             await settle(pilot)
-        await pilot.press("alt+left")
-        await settle(pilot)
         await pilot.press("alt+left")
         await settle(pilot)
         assert app.screen.query_one("#query", Input).value == "library"
