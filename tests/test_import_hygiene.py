@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.data import shared
 
 NATIVE = ("llama_cpp", "onnxruntime", "fastembed", "onnx", "tokenizers", "tiktoken")
 HEAVY = (*NATIVE, "docx", "pypdfium2", "gguf", "huggingface_hub")
@@ -45,3 +48,29 @@ def test_no_module_of_workbench_touches_a_terminal_a_database_or_native_code() -
 def test_no_module_of_screens_touches_a_database_or_native_code() -> None:
     code = EVERY_MODULE_OF.format(package="screens", left_out=())
     assert _brought_along(code, (*DRIVERS, "storage", *NATIVE)) == []
+
+
+INGEST_AND_ASK = """
+from pathlib import Path
+from workbench.__main__ import open_desk
+from workbench.records.corpus import IngestRequest
+
+desk = open_desk(Path({file!r}))
+*_, last = desk.ingest(IngestRequest(({folder!r},), "c"))
+assert (last.done, last.chunks_done > 1) == (4, True)
+*_, trace = desk.ask("When does the office open?")
+assert trace.span("context").output.ledger.evidence > 0
+desk.close()
+"""
+
+
+@pytest.mark.model
+def test_neither_ingest_nor_a_question_loads_a_parser_or_a_tokenizer(tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(shared("pdf", "google-doc-document.pdf").read_bytes())
+    (folder / "b.html").write_text("<h1>Hours</h1><p>The office opens at nine.</p>")
+    (folder / "c.md").write_text("# Rules\n\nThe office is closed in August.")
+    (folder / "d.txt").write_text("The office has a garden.")
+    code = INGEST_AND_ASK.format(file=str(tmp_path / "w.db"), folder=str(folder))
+    assert _brought_along(code, (*HEAVY, "selectolax", "markdown_it")) == []
