@@ -160,3 +160,57 @@ CREATE TABLE setting (
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 """
+
+RUNS: Final = """
+CREATE TABLE eval_run (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    dataset TEXT NOT NULL,
+    dataset_hash TEXT NOT NULL,
+    config TEXT NOT NULL,
+    manifest TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('running', 'stopped', 'complete')),
+    created TEXT NOT NULL,
+    done INTEGER NOT NULL DEFAULT 0,
+    total INTEGER NOT NULL,
+    passed INTEGER NOT NULL DEFAULT 0,
+    baseline INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX one_baseline ON eval_run (dataset) WHERE baseline;
+CREATE TABLE eval_result (
+    key INTEGER PRIMARY KEY,
+    run_id INTEGER NOT NULL REFERENCES eval_run (id) ON DELETE CASCADE,
+    case_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    passed INTEGER,
+    failure TEXT NOT NULL,
+    trace_id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (run_id, case_id)
+);
+CREATE INDEX eval_result_position ON eval_result (run_id, position);
+CREATE TABLE eval_label (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id INTEGER NOT NULL,
+    case_id TEXT NOT NULL,
+    value INTEGER NOT NULL CHECK (value IN (-1, 0, 1)),
+    note TEXT NOT NULL,
+    created TEXT NOT NULL,
+    FOREIGN KEY (run_id, case_id) REFERENCES eval_result (run_id, case_id) ON DELETE CASCADE
+);
+CREATE INDEX eval_label_case ON eval_label (run_id, case_id);
+CREATE TABLE gate_set (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    dataset TEXT NOT NULL,
+    name TEXT NOT NULL,
+    gates TEXT NOT NULL,
+    locked TEXT NOT NULL,
+    UNIQUE (dataset, name)
+);
+CREATE TRIGGER gates_stay_as_locked BEFORE UPDATE ON gate_set
+BEGIN SELECT RAISE(ABORT, 'locked gates are never edited'); END;
+CREATE TABLE decision (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    created TEXT NOT NULL,
+    body TEXT NOT NULL
+);
+"""

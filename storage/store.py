@@ -11,6 +11,7 @@ from storage.datasets import FileDatasets
 from storage.driver import BUSY_SECONDS
 from storage.models import FileModels
 from storage.opening import prepare
+from storage.runs import FileRuns
 from storage.search import FileSearch
 from storage.settings import FileSettings
 from storage.traces import FileTraces
@@ -27,6 +28,7 @@ class FileStore:
         self._traces = FileTraces(connections)
         self._models = FileModels(connections)
         self._datasets = FileDatasets(connections)
+        self._runs = FileRuns(connections)
         self._settings = FileSettings(connections)
 
     @property
@@ -58,6 +60,11 @@ class FileStore:
     def datasets(self) -> FileDatasets:
         """Eval datasets."""
         return self._datasets
+
+    @property
+    def runs(self) -> FileRuns:
+        """Eval runs."""
+        return self._runs
 
     @property
     def settings(self) -> FileSettings:

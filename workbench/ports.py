@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from workbench.records.answers import Generation, Message, Trace
+from workbench.records.answers import Generation, Manifest, Message, Trace
 from workbench.records.corpus import (
     Chunk,
     Collection,
@@ -27,7 +27,18 @@ from workbench.records.corpus import (
     ParsedDocument,
     Recipe,
 )
-from workbench.records.evals import Case, Dataset
+from workbench.records.evals import (
+    Case,
+    CaseResult,
+    Dataset,
+    DecisionRecord,
+    Gate,
+    GateSet,
+    Label,
+    Run,
+    RunConfig,
+    RunStatus,
+)
 from workbench.records.models import Gauges, GenerationSettings, LoadedModel, ModelFile
 from workbench.records.retrieval import Analysis, FilterNode, LaneHit
 
@@ -381,6 +392,78 @@ class DatasetRepository(Protocol):
         ...
 
 
+class RunRepository(Protocol):
+    """Runs with their results and labels; gates and decisions."""
+
+    def create(self, config: RunConfig, dataset_hash: str, manifest: Manifest, total: int) -> Run:
+        """A new run, running, with no result yet."""
+        ...
+
+    def run(self, run_id: int) -> Run:
+        """Raises NotFoundError."""
+        ...
+
+    def runs(self, dataset: str = "") -> tuple[Run, ...]:
+        """Newest first; of every dataset when ``dataset`` is ""."""
+        ...
+
+    def set_status(self, run_id: int, status: RunStatus) -> Run:
+        """Raises NotFoundError."""
+        ...
+
+    def put_result(self, result: CaseResult) -> Run:
+        """Stores a case's result and the run's counters in one transaction; a second one for the case replaces it.
+
+        Raises:
+            NotFoundError: the run is gone.
+        """
+        ...
+
+    def results(self, run_id: int) -> tuple[CaseResult, ...]:
+        """By position. Raises NotFoundError."""
+        ...
+
+    def result(self, run_id: int, case_id: str) -> CaseResult:
+        """Raises NotFoundError."""
+        ...
+
+    def set_baseline(self, run_id: int) -> Run:
+        """Makes it its dataset's one baseline. Raises NotFoundError."""
+        ...
+
+    def delete(self, run_id: int) -> None:
+        """With its results and labels. Raises NotFoundError."""
+        ...
+
+    def put_label(self, label: Label) -> None:
+        """Adds it; the case's earlier labels are kept for undo. Raises NotFoundError when there is no such result."""
+        ...
+
+    def labels(self, run_id: int) -> tuple[Label, ...]:
+        """The latest one of each case, in the order they were given."""
+        ...
+
+    def undo_label(self, run_id: int) -> Label | None:
+        """Removes the run's latest label and returns it, None when there is none; the one before counts again."""
+        ...
+
+    def lock_gates(self, dataset: str, name: str, gates: Sequence[Gate]) -> GateSet:
+        """Stores them with the time, for good. Raises UsageError when the dataset has gates of that name."""
+        ...
+
+    def gate_sets(self, dataset: str = "") -> tuple[GateSet, ...]:
+        """Newest first; of every dataset when ``dataset`` is ""."""
+        ...
+
+    def put_decision(self, record: DecisionRecord) -> DecisionRecord:
+        """Stores it and returns it with its id."""
+        ...
+
+    def decisions(self) -> tuple[DecisionRecord, ...]:
+        """Newest first."""
+        ...
+
+
 class SettingsRepository(Protocol):
     """Small remembered choices: theme, last collection, language. Keys are dotted names."""
 
@@ -424,6 +507,11 @@ class Store(Protocol):
     @property
     def datasets(self) -> DatasetRepository:
         """Eval datasets."""
+        ...
+
+    @property
+    def runs(self) -> RunRepository:
+        """Eval runs, labels, gates, decisions."""
         ...
 
     @property
