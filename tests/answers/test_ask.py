@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.answers.fake_generator import FakeGenerator
-from tests.embedders import HashEmbedder
+from tests.embedders import HashEmbedder, WordTokenizer
 from tests.library import DOCUMENTS, NAME, open_library
 from workbench import __version__
 from workbench.answers.ask import Asker
@@ -281,6 +281,22 @@ def test_a_failing_embedder_costs_one_lane(store: Store) -> None:
     assert got.answer is not None
     assert got.answer.outcome == "answered"
     assert "six books" in got.answer.text
+
+
+def test_where_the_embedder_cant_count_the_ledger_counts_words(store: Store) -> None:
+    class Dead(WordTokenizer):
+        def count(self, text: str) -> int:
+            raise EngineError("The embedder died", "Signal 9.")
+
+    embedder = HashEmbedder()
+    embedder.tokenizer = Dead()
+    got = ask(store, embedder=embedder)[-1]
+    context = got.span("context")
+    assert context is not None
+    assert isinstance(context.output, Context)
+    assert (context.output.ledger.tokenizer, context.output.ledger.question) == ("words", 7)
+    assert got.answer is not None
+    assert got.answer.outcome == "answered"
 
 
 def test_a_calibrated_threshold_is_used(store: Store) -> None:
