@@ -1,0 +1,231 @@
+"""Intervals, paired tests and agreement: how far a figure over n cases can be trusted. numpy only, always seeded.
+
+Sources: Wilson (JASA 1927), recommended over Wald for small n by Brown, Cai & DasGupta (Statistical Science, 2001);
+Efron & Tibshirani, *An Introduction to the Bootstrap* (1993); McNemar (Psychometrika, 1947), exact form; Cohen
+(Educational and Psychological Measurement, 1960). All intervals are two-sided at 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.evals.metrics.operation import nearest_rank
+from workbench.records.evals import Estimate
+
+Z: Final = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+FEW: Final = 30
+RESAMPLES: Final = 2000
+_SEED: Final = 20_260_525
+_CELLS: Final = 4_000_000  # of a block of resamples held in memory at once
+_TAIL: Final = 0.025
+
+Sample: TypeAlias = NDArray[np.float64]  # (n,), or (n, columns) where a statistic needs several figures of a case
+StatisticOf: TypeAlias = Callable[[Sample], Any]  # (…, n[, columns]) → (…): reduces the axis of the cases
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two raters agree: the raw share, and Cohen's κ (None where chance alone would agree always)."""
+
+    raw: Estimate
+    kappa: Estimate | None
+
+
+def wilson(share: float, n: int) -> Estimate:
+    """Wilson's score interval of a share over n cases: 0.82 of 40 → ±0.12. It is never empty, not even at 0 or 1.
+
+    For a mean of values within 0–1 that aren't all 0 or 1 it is a little too wide, never too narrow in its variance.
+
+    Raises:
+        ValueError: no cases, or a share outside 0–1.
+    """
+    if n < 1 or not 0 <= share <= 1:
+        raise ValueError(f"no share of cases: {share} of {n}")
+    centre = share + Z * Z / (2 * n)
+    spread = Z * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+    scale = 1 + Z * Z / n
+    low, high = (centre - spread) / scale, (centre + spread) / scale
+    return Estimate(share, n, max(0.0, min(low, share)), min(1.0, max(high, share)), "Wilson")
+
+
+def mean(values: Sample) -> Any:
+    """The mean over cases, as a ``StatisticOf``."""
+    return values.mean(axis=-1)
+
+
+def quantile(q: float) -> StatisticOf:
+    """The nearest-rank percentile over cases, as a ``StatisticOf``."""
+
+    def of(values: Sample) -> Any:
+        place = nearest_rank(values.shape[-1], q) - 1
+        return np.partition(values, place, axis=-1)[..., place]
+
+    return of
+
+
+def ratio(values: Sample) -> Any:
+    """Σ first column / Σ second column, as a ``StatisticOf``; infinite where the second sums to 0."""
+    sums = values.sum(axis=-2)
+    with np.errstate(divide="ignore"):
+        return np.divide(sums[..., 0], sums[..., 1])
+
+
+def bootstrap(values: Sample, statistic: StatisticOf = mean, *, resamples: int = RESAMPLES) -> Estimate:
+    """The percentile bootstrap: the statistic of resampled cases, 2.5 % cut off at each end. Seeded: same in, same out.
+
+    Too narrow for few cases (under 30, warn), and empty where all values are the same.
+
+    Raises:
+        ValueError: no cases.
+    """
+    low, high = np.quantile(_resampled(values, statistic, resamples), (_TAIL, 1 - _TAIL), method="inverted_cdf")
+    return Estimate(float(statistic(values)), len(values), float(low), float(high), "bootstrap")
+
+
+def bounded_mean(values: Sample) -> Estimate:
+    """The mean of values within 0–1: Wilson where all are 0 or 1, or all the same; else the percentile bootstrap.
+
+    The bootstrap of values that don't vary is a point: three perfect cases would pass for certainty.
+    """
+    if np.isin(values, (0.0, 1.0)).all() or (values == values[0]).all():
+        return wilson(min(1.0, max(0.0, float(values.mean()))), len(values))
+    return bootstrap(values)
+
+
+def order_interval(values: Sample, q: float) -> Estimate:
+    """A percentile (nearest rank) with the interval that order statistics give, whatever the distribution.
+
+    The number of values under the true percentile is binomial (n, q); the bounds are the measured values at its 2.5 %
+    and 97.5 % quantiles (Conover, *Practical Nonparametric Statistics*, 1999, 3.2). With fewer cases than
+    ``cases_for_quantile`` the upper bound lies beyond all that was measured: then it is the largest value, and the
+    method says "open above".
+    """
+    n = len(values)
+    ordered = np.sort(values)
+    below = _binomial_cdf(n, q)
+    lower = int(np.searchsorted(below, _TAIL, side="right"))  # the largest l with P(X < l) ≤ 2.5 %
+    upper = int(np.searchsorted(below, 1 - _TAIL)) + 1  # the smallest u with P(X < u) ≥ 97.5 %
+    method = "order statistics" if upper <= n else "order statistics, open above"
+    value = float(ordered[nearest_rank(n, q) - 1])
+    return Estimate(value, n, float(ordered[max(lower, 1) - 1]), float(ordered[min(upper, n) - 1]), method)
+
+
+def cases_for_quantile(q: float) -> int:
+    """The fewest cases whose largest value bounds the percentile from above: 1 − qⁿ ≥ 97.5 %. p95 needs 72."""
+    return math.ceil(math.log(_TAIL) / math.log(q))
+
+
+def mcnemar(fixed: int, broken: int) -> float:
+    """The exact McNemar test over the cases that flipped: two-sided binomial p-value with probability ½ of each.
+
+    Cases on which both runs agree say nothing about which is better. 3 fixed, 2 broken → 1.0; none flipped → 1.0.
+    """
+    flips = fixed + broken
+    tail = sum(math.comb(flips, i) for i in range(min(fixed, broken) + 1))
+    return min(1.0, 2 * tail / 2**flips)
+
+
+def paired_difference(
+    a: Sample, b: Sample, statistic: StatisticOf = mean, *, resamples: int = RESAMPLES
+) -> tuple[Estimate, float]:
+    """The statistic of b less that of a over the same cases, resampled together; and its two-sided p-value.
+
+    The p-value is twice the share of resamples on the other side of no difference (one added, so never 0), and at
+    least 2^(1−m) for m cases that differ: no paired test of m differences can be surer, and a bootstrap of few would.
+
+    Raises:
+        ValueError: no cases, or a and b not of one shape.
+    """
+    if a.shape != b.shape:
+        raise ValueError(f"unpaired cases: {a.shape} and {b.shape}")
+    pairs = np.stack([a, b])
+    differences = _resampled_pairs(pairs, statistic, resamples)
+    low, high = np.quantile(differences, (_TAIL, 1 - _TAIL), method="inverted_cdf")
+    value = float(statistic(b) - statistic(a))
+    differing = int((a != b).reshape(len(a), -1).any(axis=1).sum())
+    tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    p = max(2 * (tail + 1) / (resamples + 1), math.ldexp(1.0, 1 - differing))
+    return Estimate(value, len(a), float(low), float(high), "paired bootstrap"), min(1.0, p)
+
+
+def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreement:
+    """Raw agreement of two raters on the same cases (Wilson), and Cohen's κ = (p_o − p_e) / (1 − p_e) (bootstrap).
+
+    κ takes out what chance would agree on: two raters who say yes to 95 of 100 agree 0.90 by chance. It is None when
+    both only ever gave one and the same verdict. Resamples without a κ are left out of its interval.
+
+    Raises:
+        ValueError: no cases, or not the same number.
+    """
+    if len(first) != len(second) or not first:
+        raise ValueError(f"unpaired verdicts: {len(first)} and {len(second)}")
+    names = {name: i for i, name in enumerate(dict.fromkeys([*first, *second]))}
+    n = len(first)
+    table = np.zeros((len(names), len(names)))
+    for (one, other), count in Counter(zip(first, second, strict=True)).items():
+        table[names[one], names[other]] = count
+    raw = wilson(float(np.trace(table)) / n, n)
+    value = float(_kappa(table[None])[0])
+    if math.isnan(value):
+        return Agreement(raw, None)
+    counts = np.random.default_rng(_SEED).multinomial(n, table.ravel() / n, size=RESAMPLES)
+    kappas = _kappa(counts.reshape(-1, *table.shape).astype(float))
+    low, high = np.quantile(kappas[~np.isnan(kappas)], (_TAIL, 1 - _TAIL), method="inverted_cdf")
+    return Agreement(raw, Estimate(value, n, float(low), float(high), "bootstrap"))
+
+
+def cases_for_share(share: float, threshold: float, *, at_least: bool) -> int | None:
+    """How many cases at this share would put Wilson's bound on the right side of a threshold; None when none would."""
+    if (share <= threshold) if at_least else (share >= threshold):
+        return None
+    distance = abs(share - threshold)
+    # Wilson's bound is the threshold t itself where |p − t| = Z · sqrt(t (1 − t) / n): the score test, inverted.
+    return max(1, math.ceil(Z * Z * threshold * (1 - threshold) / distance**2))
+
+
+def _resampled(values: Sample, statistic: StatisticOf, resamples: int) -> NDArray[np.float64]:
+    if not len(values):
+        raise ValueError("no cases to resample")
+    return np.concatenate([statistic(values[picked]) for picked in _picks(len(values), resamples)])
+
+
+def _resampled_pairs(pairs: NDArray[np.float64], statistic: StatisticOf, resamples: int) -> NDArray[np.float64]:
+    a, b = pairs
+    if not len(a):
+        raise ValueError("no cases to resample")
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ where a ratio has no useful answer on either side
+        drawn = [statistic(b[picked]) - statistic(a[picked]) for picked in _picks(len(a), resamples)]
+    differences: NDArray[np.float64] = np.concatenate(drawn)
+    return np.nan_to_num(differences, nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def _picks(n: int, resamples: int) -> list[NDArray[np.intp]]:
+    """Which cases each resample has, in blocks that fit in memory."""
+    source = np.random.default_rng(_SEED)
+    block = max(1, _CELLS // n)
+    return [
+        source.integers(0, n, (min(block, resamples - start), n), dtype=np.intp) for start in range(0, resamples, block)
+    ]
+
+
+def _binomial_cdf(n: int, q: float) -> NDArray[np.float64]:
+    """P(X ≤ i) for i = 0 … n of a binomial (n, q)."""
+    i = np.arange(n + 1)
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    return np.cumsum(np.exp(logs[n] - logs[i] - logs[n - i] + i * math.log(q) + (n - i) * math.log1p(-q)))
+
+
+def _kappa(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """κ of each confusion table, (tables, k, k) → (tables,); NaN where chance alone agrees always."""
+    n = tables.sum(axis=(1, 2))
+    observed = np.trace(tables, axis1=1, axis2=2) / n
+    chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1) / n**2
+    certain = np.isclose(chance, 1.0)
+    return np.where(certain, np.nan, (observed - chance) / np.where(certain, 1.0, 1 - chance))
