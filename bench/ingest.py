@@ -1,8 +1,7 @@
 """Ingest against the raw embedder: how much the workbench adds to the time that embedding costs anyway.
 
 The same texts (XQuAD's paragraphs, one document each) go once through ``workbench ingest`` into a new file, and once
-The same texts (XQuAD paragraphs, one document each) go once through ``workbench ingest`` into a new file, and once
-a new process, model load included. Run: python -m bench.ingest [LANGUAGE] [REPETITIONS]
+through the raw embedder in a new process, model load included. Run: python -m bench.ingest [LANGUAGE] [REPETITIONS]
 """
 
 from __future__ import annotations
