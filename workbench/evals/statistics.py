@@ -129,7 +129,7 @@ def mcnemar(fixed: int, broken: int) -> float:
     """
     flips = fixed + broken
     tail = sum(math.comb(flips, i) for i in range(min(fixed, broken) + 1))
-    return min(1.0, 2 * tail / 2**flips)
+    return min(1.0, 2 * tail / (1 << flips))
 
 
 def paired_difference(
@@ -159,7 +159,8 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreemen
     """Raw agreement of two raters on the same cases (Wilson), and Cohen's κ = (p_o − p_e) / (1 − p_e) (bootstrap).
 
     κ takes out what chance would agree on: two raters who say yes to 95 of 100 agree 0.90 by chance. It is None when
-    both only ever gave one and the same verdict. Resamples without a κ are left out of its interval.
+    both only ever gave one and the same verdict. Resamples without a κ are left out of its interval; raters who never
+    disagree have no spread to resample, and get the Wilson bound of the raw agreement put through the formula.
 
     Raises:
         ValueError: no cases, or not the same number.
@@ -175,6 +176,9 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreemen
     value = float(_kappa(table[None])[0])
     if math.isnan(value):
         return Agreement(raw, None)
+    if raw.value == 1.0:
+        chance = float((table.sum(axis=0) * table.sum(axis=1)).sum()) / n**2
+        return Agreement(raw, Estimate(value, n, (raw.low - chance) / (1 - chance), 1.0, "Wilson"))
     counts = np.random.default_rng(_SEED).multinomial(n, table.ravel() / n, size=RESAMPLES)
     kappas = _kappa(counts.reshape(-1, *table.shape).astype(float))
     low, high = np.quantile(kappas[~np.isnan(kappas)], (_TAIL, 1 - _TAIL), method="inverted_cdf")

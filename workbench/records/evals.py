@@ -33,6 +33,7 @@ FailureStage: TypeAlias = Literal[
     "wrong_format",
     "engine_error",
 ]
+CandidateState: TypeAlias = Literal["waiting", "accepted", "rejected"]
 Comparison: TypeAlias = Literal[">=", "<="]
 Verdict: TypeAlias = Literal["pass", "stop", "change", "measure_more"]
 
@@ -118,14 +119,13 @@ class Candidate:
     """A case that was made by a model and waits for a person's yes: only accepted ones join their dataset.
 
     Attributes:
-        state: "waiting", "accepted", "rejected".
         origin: how it was made (model, prompt, chunk).
     """
 
     id: int
     dataset: str
     case: Case
-    state: Literal["waiting", "accepted", "rejected"]
+    state: CandidateState
     origin: str
 
 
@@ -360,13 +360,16 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdPoint:
-    """A point of the risk–coverage curve: the share answered at this τ, and the share of that which is wrong."""
+    """A point of the risk–coverage curve: the share answered at this τ, and the share of that which is wrong.
+
+    ``correct_abstention`` and ``unsupported`` are shares of the unanswerable cases, None where there is none.
+    """
 
     threshold: float
     coverage: float
     risk: float
-    correct_abstention: float
-    unsupported: float
+    correct_abstention: float | None
+    unsupported: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,3 +392,51 @@ class DecisionRecord:
     conditions: str
     review: str
     created: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """What was wrong with one row of a dataset file.
+
+    Attributes:
+        line: counted from 1; 0 when it concerns the whole file.
+        skipped: the row stayed out; else it came in without the part that ``reason`` names.
+    """
+
+    line: int
+    reason: str
+    skipped: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What a dataset file gave: its good rows as cases, and what was wrong with the others."""
+
+    cases: tuple[Case, ...]
+    problems: tuple[RowProblem, ...]
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A dataset that was stored from a file, with the rows that didn't make it."""
+
+    dataset: Dataset
+    problems: tuple[RowProblem, ...]
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A model's output held against its ``Expectation``.
+
+    Attributes:
+        score: 0–1; token F1 for ``f1``, else 1 or 0.
+        reason: what differs, in a sentence; "" when it passed.
+        failure: "" when it passed, "wrong_format" when the output isn't of the kind asked for, else "wrong_answer".
+    """
+
+    passed: bool
+    score: float
+    reason: str = ""
+    failure: FailureStage = ""

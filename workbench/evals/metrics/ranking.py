@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-Held: TypeAlias = Sequence[Collection[Hashable]]
-Grades: TypeAlias = Mapping[Hashable, int]
+K = TypeVar("K", bound=Hashable)
+Held: TypeAlias = Sequence[Collection[K]]
+Grades: TypeAlias = Mapping[K, int]
 
 
-def one_each(ids: Iterable[Hashable]) -> Held:
+def one_each(ids: Iterable[K]) -> Held[K]:
     """A ranking of judged things themselves: each result holds itself."""
     return [(name,) for name in ids]
 
 
-def precision(held: Held, grades: Grades, k: int) -> float | None:
+def precision(held: Held[K], grades: Grades[K], k: int) -> float | None:
     """Precision@k: results among the first k that hold relevant gold (grade ≥ 1), over k.
 
     A ranking shorter than k is not excused: what is missing counts as not relevant (as in trec_eval).
@@ -34,7 +35,7 @@ def precision(held: Held, grades: Grades, k: int) -> float | None:
     return sum(bool(relevant & set(names)) for names in held[:k]) / k if relevant else None
 
 
-def recall(held: Held, grades: Grades, k: int) -> float | None:
+def recall(held: Held[K], grades: Grades[K], k: int) -> float | None:
     """Recall@k: relevant gold (grade ≥ 1) that the first k results hold, each counted once, over all of it.
 
     None when nothing is relevant.
@@ -43,13 +44,13 @@ def recall(held: Held, grades: Grades, k: int) -> float | None:
     return len(relevant & _seen(held[:k])) / len(relevant) if relevant else None
 
 
-def hit(held: Held, grades: Grades, k: int) -> float | None:
+def hit(held: Held[K], grades: Grades[K], k: int) -> float | None:
     """Hit@k: 1 when any of the first k results holds relevant gold, else 0. None when nothing is relevant."""
     relevant = _relevant(grades)
     return float(bool(relevant & _seen(held[:k]))) if relevant else None
 
 
-def reciprocal_rank(held: Held, grades: Grades, k: int) -> float | None:
+def reciprocal_rank(held: Held[K], grades: Grades[K], k: int) -> float | None:
     """RR@k: 1 / rank of the first relevant result, 0 when none is among the first k. MRR is its mean over cases.
 
     None when nothing is relevant.
@@ -60,7 +61,7 @@ def reciprocal_rank(held: Held, grades: Grades, k: int) -> float | None:
     return next((1 / rank for rank, names in enumerate(held[:k], start=1) if relevant & set(names)), 0.0)
 
 
-def average_precision(held: Held, grades: Grades, k: int) -> float | None:
+def average_precision(held: Held[K], grades: Grades[K], k: int) -> float | None:
     """AP@k: the mean, over all relevant gold, of the precision at the rank where it is first held (0 when it isn't).
 
     MAP is its mean over cases. A result that holds two pieces of gold counts for both. None when nothing is relevant.
@@ -68,7 +69,7 @@ def average_precision(held: Held, grades: Grades, k: int) -> float | None:
     relevant = _relevant(grades)
     if not relevant:
         return None
-    found: set[Hashable] = set()
+    found: set[K] = set()
     useful, total = 0, 0.0
     for rank, names in enumerate(held[:k], start=1):
         here = relevant & set(names)
@@ -83,7 +84,7 @@ def dcg(gains: Sequence[int]) -> float:
     return math.fsum((2.0**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(gains, start=1))
 
 
-def ndcg(held: Held, grades: Grades, k: int) -> float | None:
+def ndcg(held: Held[K], grades: Grades[K], k: int) -> float | None:
     """nDCG@k = DCG@k / IDCG@k: 1 when the most relevant stands on top, less the deeper it is buried.
 
     The gain of a result is the best grade among the gold it holds that no result above it held: a repetition gains
@@ -102,7 +103,7 @@ def ndcg(held: Held, grades: Grades, k: int) -> float | None:
     return dcg(gains) / dcg(ideal)
 
 
-def recall_ann(found: Sequence[Hashable], exact: Sequence[Hashable], k: int) -> float | None:
+def recall_ann(found: Sequence[K], exact: Sequence[K], k: int) -> float | None:
     """Recall_ANN@k: of the k true nearest neighbours, the share that an approximate index finds among its first k.
 
     Not the recall of relevant passages: it asks whether the fast index finds what the slow one finds (Aumüller,
@@ -113,7 +114,7 @@ def recall_ann(found: Sequence[Hashable], exact: Sequence[Hashable], k: int) -> 
     return len(true & set(found[:k])) / len(true) if true else None
 
 
-def retrieval_scores(held: Held, grades: Grades, k: int) -> dict[str, float]:
+def retrieval_scores(held: Held[K], grades: Grades[K], k: int) -> dict[str, float]:
     """All ranking metrics of a case by their names in ``METRICS``; empty when nothing is relevant.
 
     @k as given; RR and AP over the ranking as deep as it was kept, named by no depth.
@@ -130,9 +131,9 @@ def retrieval_scores(held: Held, grades: Grades, k: int) -> dict[str, float]:
     return {name: value for name, value in scores.items() if value is not None}
 
 
-def _relevant(grades: Grades) -> set[Hashable]:
+def _relevant(grades: Grades[K]) -> set[K]:
     return {name for name, grade in grades.items() if grade > 0}
 
 
-def _seen(held: Held) -> set[Hashable]:
+def _seen(held: Held[K]) -> set[K]:
     return {name for names in held for name in names}

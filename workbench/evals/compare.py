@@ -1,0 +1,142 @@
+"""Two runs, case by case: what was fixed, what was broken, and whether the difference is more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from workbench.evals.scoring import Column, columns, describe, estimate, sample, statistic
+from workbench.evals.statistics import FEW, mcnemar, paired_difference
+from workbench.i18n import tr
+from workbench.records.codec import TYPE_KEY, encode
+from workbench.records.evals import CaseResult, MetricChange, Run, RunComparison
+
+# Which cases were run, or how the run is called, is no cause of a paired difference.
+_NO_CAUSE: Final = frozenset({"title", "dataset", "limit", "segment"})
+# A field whose change follows from another's: one change of model shows in three places and is one cause.
+_FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "model_hash": ("model",),
+    "embedder_fingerprint": ("embedder",),
+    "index_id": ("embedder", "embedder_fingerprint", "recipe", "collection", "collection_version"),
+    "collection_version": ("collection", "recipe"),
+    "search.collection": ("collection",),
+}
+
+
+def compare_runs(a: Run, a_results: Sequence[CaseResult], b: Run, b_results: Sequence[CaseResult]) -> RunComparison:
+    """Pairs the cases by id and tests each metric on those that both runs have.
+
+    Flips by the exact McNemar test; rates too, all other metrics by the paired bootstrap. The sentence that sums it up
+    is ``verdict``.
+    """
+    first, second = ({r.case_id: r for r in results} for results in (a_results, b_results))
+    shared = [case_id for case_id in first if case_id in second]
+    flips = [(case_id, first[case_id].passed, second[case_id].passed) for case_id in shared]
+    fixed = tuple(case_id for case_id, before, after in flips if before is False and after is True)
+    broken = tuple(case_id for case_id, before, after in flips if before is True and after is False)
+    differs = differences(a, b)
+    return RunComparison(
+        a=a,
+        b=b,
+        differs=differs,
+        paired=len(shared),
+        fixed=fixed,
+        broken=broken,
+        p_value=mcnemar(len(fixed), len(broken)),
+        metrics=_changes(columns(first[i] for i in shared), columns(second[i] for i in shared)),
+        warnings=_warnings(a, b, differs, len(shared), len(first.keys() | second.keys())),
+    )
+
+
+def verdict(comparison: RunComparison) -> str:
+    """One sentence: "3 fixed, 2 broken: not significant (McNemar p = 1.00)"."""
+    sentence = (
+        tr("{fixed} fixed, {broken} broken: significant (McNemar {p})")
+        if comparison.p_value < 0.05
+        else tr("{fixed} fixed, {broken} broken: not significant (McNemar {p})")
+    )
+    return sentence.format(fixed=len(comparison.fixed), broken=len(comparison.broken), p=p_text(comparison.p_value))
+
+
+def p_text(p: float) -> str:
+    """ "p = 1.00", "p = 0.031", "p < 0.001"."""
+    if p < 0.001:
+        return "p < 0.001"
+    return f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def differences(a: Run, b: Run) -> tuple[str, ...]:
+    """Names of what differs between two runs and could have caused a difference; what follows from another is left out.
+
+    "layer", "search.k", "ask.threshold", "recipe", "model", "versions.numpy", …
+    """
+    one, other = _settings(a), _settings(b)
+    changed = {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
+    # A model's load settings are there only while one is loaded.
+    follows = {**_FOLLOWS, **{n: ("model",) for n in one.keys() ^ other.keys() if n.startswith("model.")}}
+    return tuple(sorted(n for n in changed if changed.isdisjoint(follows.get(n, ()))))
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    """Configuration and manifest as one flat mapping; both speak of search and ask, and only the manifest of the file
+    that ``model`` is."""
+    config = {name: value for name, value in encode(run.config).items() if name not in _NO_CAUSE}
+    manifest = encode(run.manifest)
+    return _flat(manifest.pop("settings")) | _flat(config) | _flat(manifest)
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        elif name != TYPE_KEY:
+            flat[prefix + name] = value
+    return flat
+
+
+def _changes(a: Mapping[str, Column], b: Mapping[str, Column]) -> tuple[MetricChange, ...]:
+    return tuple(change for name in a if name in b and (change := _change(name, a[name], b[name])))
+
+
+def _change(name: str, a: Column, b: Column) -> MetricChange | None:
+    both = [case_id for case_id in a if case_id in b]
+    if not both:
+        return None
+    metric = describe(name)
+    before, after = sample(a[i] for i in both), sample(b[i] for i in both)
+    first, second = estimate(metric, before), estimate(metric, after)
+    if not all(abs(e.value) < float("inf") for e in (first, second)):
+        return None
+    difference, p = paired_difference(before, after, statistic(metric))
+    if metric.kind != "rate":
+        return MetricChange(name, first, second, difference, p, "paired bootstrap")
+    exact = mcnemar(int((after > before).sum()), int((after < before).sum()))
+    return MetricChange(name, first, second, difference, exact, "McNemar")
+
+
+def _warnings(a: Run, b: Run, differs: Sequence[str], paired: int, together: int) -> tuple[str, ...]:
+    found: list[str] = []
+    if len(differs) > 1:
+        found.append(
+            tr(
+                "{n} things differ ({names}): no one of them can be named as the cause.",
+                n=len(differs),
+                names=", ".join(differs),
+            )
+        )
+    elif not differs:
+        found.append(tr("Nothing differs between the two: what changed is chance."))
+    if a.dataset_hash != b.dataset_hash:
+        found.append(tr("The dataset changed between the runs: only cases of the same id are compared."))
+    if paired < together:
+        found.append(
+            tr(
+                "{paired} of {together} cases are in both runs; the others don't count.",
+                paired=paired,
+                together=together,
+            )
+        )
+    if paired < FEW:
+        found.append(tr("Only {n} cases: under {few}, gross failures show and little else.", n=paired, few=FEW))
+    return tuple(found)

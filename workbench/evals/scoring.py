@@ -1,0 +1,163 @@
+"""From the results of a run's cases to its report: each metric with n and its interval, overall and per segment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from workbench.evals.metrics import METRICS, Metric, find_metric
+from workbench.evals.statistics import (
+    FEW,
+    Sample,
+    StatisticOf,
+    bootstrap,
+    bounded_mean,
+    mean,
+    order_interval,
+    quantile,
+    ratio,
+    wilson,
+)
+from workbench.i18n import tr
+from workbench.records.evals import Case, CaseResult, Estimate, Run, RunReport, Segment
+
+SEGMENT_FIELDS: Final = ("type", "language", "difficulty", "tag")
+_SOURCES: Final = {m.source for m in METRICS.values() if m.source}
+_UNSCORED_SHARE: Final = 0.05
+_PERFECT: Final = ("pass_rate", "exact_match", "correctness", "correct_abstention")
+
+Column: TypeAlias = Mapping[str, tuple[float, ...]]  # case id → its figures: one, or two for a ratio
+
+
+def make_report(run: Run, results: Sequence[CaseResult], cases: Iterable[Case]) -> RunReport:
+    """The run in figures, over all cases first, then per type, language, difficulty and tag.
+
+    A field on which all cases agree makes no segment. Cases without a result don't count.
+    """
+    known = {case.id: case for case in cases}
+    groups: dict[tuple[str, str], list[CaseResult]] = {("", ""): list(results)}
+    for result in results:
+        for key in segments_of(known[result.case_id]) if result.case_id in known else ():
+            groups.setdefault(key, []).append(result)
+    segments = tuple(
+        Segment(field, value, len(members), measure(columns(members)))
+        for (field, value), members in sorted(groups.items(), key=_segment_order)
+        if not field or len(members) < len(results)
+    )
+    failures = Counter(str(r.failure) for r in results if r.failure)
+    return RunReport(run, segments, dict(failures.most_common()), _warnings(segments, results))
+
+
+def segments_of(case: Case) -> tuple[tuple[str, str], ...]:
+    """The segments that a case belongs to: (field, value) of each field with a value, and each of its tags."""
+    fields = tuple((name, getattr(case, name)) for name in SEGMENT_FIELDS if name != "tag")
+    return tuple((name, value) for name, value in fields if value) + tuple(("tag", tag) for tag in case.tags)
+
+
+def columns(results: Iterable[CaseResult]) -> dict[str, Column]:
+    """Metric → case → figures, in the order of ``METRICS``; a case for which a metric isn't defined is not in it.
+
+    Latency and time per useful answer are taken from the case's duration; a case that ended in an error took time,
+    but has none to show for an answer, so it has no latency. A score that the table doesn't know is a mean.
+    """
+    found: dict[str, dict[str, tuple[float, ...]]] = {}
+    for result in results:
+        for name, figures in _figures(result).items():
+            found.setdefault(name, {})[result.case_id] = figures
+    order = list(METRICS)
+    return dict(sorted(found.items(), key=lambda item: (_place(item[0], order), item[0])))
+
+
+def measure(table: Mapping[str, Column]) -> dict[str, Estimate]:
+    """Each metric's estimate over the cases in its column; a ratio of nothing (no useful answer) is left out."""
+    estimates = {name: estimate(describe(name), sample(column.values())) for name, column in table.items() if column}
+    return {name: found for name, found in estimates.items() if np.isfinite(found.value)}
+
+
+def describe(name: str) -> Metric:
+    """The metric of that name; a plain mean where the table has none, so that no score is lost."""
+    return find_metric(name) or Metric(name, name)
+
+
+def sample(figures: Iterable[tuple[float, ...]]) -> Sample:
+    """Figures of cases as an array: (n,), or (n, 2) for a ratio."""
+    array = np.array(list(figures), dtype=np.float64)
+    return array[:, 0] if array.shape[1] == 1 else array
+
+
+def estimate(metric: Metric, values: Sample) -> Estimate:
+    """Rates by Wilson, percentiles by order statistics, means within 0–1 as ``bounded_mean``, all else by bootstrap."""
+    if metric.kind == "rate":
+        return wilson(float(values.mean()), len(values))
+    if metric.kind == "time":
+        return order_interval(values, metric.quantile)
+    if metric.kind == "mean" and metric.bounded and ((values >= 0) & (values <= 1)).all():
+        return bounded_mean(values)
+    return bootstrap(values, statistic(metric))
+
+
+def statistic(metric: Metric) -> StatisticOf:
+    """What sums up the metric's cases."""
+    if metric.kind == "time":
+        return quantile(metric.quantile)
+    return ratio if metric.kind == "ratio" else mean
+
+
+def _figures(result: CaseResult) -> dict[str, tuple[float, ...]]:
+    scores = dict(result.scores)
+    if result.passed is not None:
+        scores["pass_rate"] = float(result.passed)
+    if not result.error and result.duration_ms > 0:
+        scores.setdefault("latency_ms", result.duration_ms)
+    found: dict[str, tuple[float, ...]] = {
+        name: (value,) for name, value in scores.items() if name not in _SOURCES and np.isfinite(value)
+    }
+    if result.duration_ms > 0:
+        scores.setdefault("seconds", result.duration_ms / 1000)
+    for metric in METRICS.values():
+        value = scores.get(metric.source) if metric.source else None
+        if value is None or not np.isfinite(value):
+            continue
+        if metric.kind == "time":
+            found[metric.name] = (value,)
+        elif result.passed is not None:
+            found[metric.name] = (value, float(result.passed))
+    return found
+
+
+def _place(name: str, order: list[str]) -> int:
+    family = name.partition("@")[0] + "@k" if "@" in name else name
+    return order.index(family) if family in order else len(order)
+
+
+def _segment_order(item: tuple[tuple[str, str], list[CaseResult]]) -> tuple[int, int, str]:
+    (field, value), members = item
+    return (SEGMENT_FIELDS.index(field) if field else -1, -len(members), value)
+
+
+def _warnings(segments: Sequence[Segment], results: Sequence[CaseResult]) -> tuple[str, ...]:
+    n = len(results)
+    if not n:
+        return (tr("No case has a result yet."),)
+    found: list[str] = []
+    if n < FEW:
+        found.append(tr("Only {n} cases: under {few}, gross failures show and little else.", n=n, few=FEW))
+    overall = segments[0].metrics
+    perfect = [describe(m).title for m in _PERFECT if m in overall and overall[m].value == 1.0]
+    if perfect:
+        found.append(
+            tr("100 % ({names}) is suspicious: are the cases too easy, or known beforehand?", names=", ".join(perfect))
+        )
+    unscored = sum(r.passed is None for r in results)
+    if unscored > n * _UNSCORED_SHARE:
+        found.append(tr("{unscored} of {n} cases are unscored: the rates leave them out.", unscored=unscored, n=n))
+    errors = sum(bool(r.error) for r in results)
+    if errors:
+        found.append(tr("{errors} of {n} cases ended in an error.", errors=errors, n=n))
+    small = [f"{s.value} ({s.cases})" for s in segments[1:] if s.cases < FEW]
+    if small and n >= FEW:
+        found.append(tr("Segments under {few} cases: {names}.", few=FEW, names=", ".join(small)))
+    return tuple(found)

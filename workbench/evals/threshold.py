@@ -1,0 +1,68 @@
+"""Choosing τ, the least support that an answer needs, from what a run answered: the risk–coverage curve.
+
+Coverage is the share of cases answered at a τ, risk the share of those answers that are wrong (El-Yaniv & Wiener,
+*On the foundations of noise-free selective classification*, JMLR 2010; the rule of rejection is Chow's, 1970).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.records.evals import Case, CaseResult, ThresholdPoint
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A case as the curve sees it; ``support`` is None where it isn't answered at any τ."""
+
+    support: float | None
+    answerable: bool
+    right: bool
+
+
+def risk_coverage(results: Iterable[CaseResult], cases: Iterable[Case]) -> tuple[ThresholdPoint, ...]:
+    """A point for each distinct support of an answer, τ rising: at that τ, answers of that support and more are given.
+
+    An answer to a case that can't be answered is wrong. Below the τ of the run itself nothing is known of the answers
+    it held back, so the curve begins there: run with τ = 0 to see all of it. Cases without an answer on record, and
+    answerable ones that were answered and not scored, are left out. Empty when nothing was answered.
+    """
+    judged = _judged(results, {case.id: case for case in cases})
+    thresholds = sorted({case.support for case in judged if case.support is not None})
+    return tuple(_point(threshold, judged) for threshold in thresholds)
+
+
+def choose_threshold(points: Sequence[ThresholdPoint], max_risk: float) -> ThresholdPoint | None:
+    """The point of largest coverage whose risk is at most ``max_risk``; None when there is none.
+
+    It is chosen on the cases it was measured on, so it looks better than it is: check it on others.
+    """
+    return max((p for p in points if p.risk <= max_risk), key=lambda p: p.coverage, default=None)
+
+
+def _judged(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> list[_Judged]:
+    found: list[_Judged] = []
+    for result in results:
+        case, answer = cases.get(result.case_id), result.answer
+        if case is None or answer is None or result.error:
+            continue
+        answered = answer.outcome == "answered"
+        if answered and case.answerable and result.passed is None:
+            continue
+        right = answered and case.answerable and bool(result.passed)
+        found.append(_Judged(answer.support if answered else None, case.answerable, right))
+    return found
+
+
+def _point(threshold: float, judged: Sequence[_Judged]) -> ThresholdPoint:
+    given = [case for case in judged if case.support is not None and case.support >= threshold]
+    hopeless = sum(not case.answerable for case in judged)
+    unsupported = sum(not case.answerable for case in given) / hopeless if hopeless else None
+    return ThresholdPoint(
+        threshold=threshold,
+        coverage=len(given) / len(judged),
+        risk=sum(not case.right for case in given) / len(given),
+        correct_abstention=None if unsupported is None else 1 - unsupported,
+        unsupported=unsupported,
+    )
