@@ -42,6 +42,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0003_models", _runs(schema.MODELS)),
     Migration("0004_datasets_and_settings", _runs(schema.DATASETS_AND_SETTINGS)),
     Migration("0005_eval_runs", _runs(schema.RUNS)),
+    Migration("0006_dataset_versions", _runs(schema.DATASET_VERSIONS)),
 )
 
 

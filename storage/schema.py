@@ -214,3 +214,30 @@ CREATE TABLE decision (
     body TEXT NOT NULL
 );
 """
+
+DATASET_VERSIONS: Final = """
+CREATE TABLE dataset_version (
+    dataset_id INTEGER NOT NULL REFERENCES dataset (id) ON DELETE CASCADE,
+    hash TEXT NOT NULL,
+    created TEXT NOT NULL,
+    cases INTEGER NOT NULL,
+    answerable INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (dataset_id, hash)
+);
+INSERT INTO dataset_version (dataset_id, hash, created, cases, answerable, body)
+    SELECT d.id, d.hash, d.created, d.cases, d.answerable,
+        coalesce((SELECT group_concat(c.body, char(10) ORDER BY c.position) FROM dataset_case c
+                  WHERE c.dataset_id = d.id), '')
+    FROM dataset d;
+DROP TABLE dataset_case;
+CREATE TABLE candidate (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    dataset TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'accepted', 'rejected')),
+    origin TEXT NOT NULL,
+    created TEXT NOT NULL,
+    body TEXT NOT NULL
+);
+CREATE INDEX candidate_dataset ON candidate (dataset, state);
+"""

@@ -9,6 +9,7 @@ from storage.connections import Connections
 from storage.corpus import FileCorpus
 from storage.datasets import FileDatasets
 from storage.driver import BUSY_SECONDS
+from storage.fixture import FixtureRunner
 from storage.models import FileModels
 from storage.opening import prepare
 from storage.runs import FileRuns
@@ -29,6 +30,7 @@ class FileStore:
         self._models = FileModels(connections)
         self._datasets = FileDatasets(connections)
         self._runs = FileRuns(connections)
+        self._fixtures = FixtureRunner()
         self._settings = FileSettings(connections)
 
     @property
@@ -65,6 +67,11 @@ class FileStore:
     def runs(self) -> FileRuns:
         """Eval runs."""
         return self._runs
+
+    @property
+    def fixtures(self) -> FixtureRunner:
+        """SQL on read-only files beside the workbench's own."""
+        return self._fixtures
 
     @property
     def settings(self) -> FileSettings:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 
 class WorkbenchError(Exception):
     """An error made for a person to read.
@@ -49,6 +51,26 @@ class NotFoundError(WorkbenchError):
 
 class MissingModelError(WorkbenchError):
     """A model's files aren't where they should be; the remedy names the command that brings them."""
+
+
+class QueryError(WorkbenchError):
+    """A SQL query on a fixture that gave no result set.
+
+    Args:
+        kind: "syntax" (no query at all), "forbidden" (it would change or reach something, or is several), "failed" (no
+            such table, …), "slow", "large" (too many rows).
+    """
+
+    def __init__(
+        self,
+        title: str,
+        message: str,
+        remedy: str = "",
+        *,
+        kind: Literal["syntax", "forbidden", "failed", "slow", "large"] = "failed",
+    ) -> None:
+        super().__init__(title, message, remedy)
+        self.kind = kind
 
 
 class EngineError(WorkbenchError):

@@ -28,6 +28,8 @@ from workbench.records.corpus import (
     Recipe,
 )
 from workbench.records.evals import (
+    Candidate,
+    CandidateState,
     Case,
     CaseResult,
     Dataset,
@@ -377,18 +379,38 @@ class ModelRepository(Protocol):
 
 
 class DatasetRepository(Protocol):
-    """Eval datasets."""
+    """Eval datasets in all their versions, and candidates for them."""
 
     def put(self, name: str, collection: str, cases: Sequence[Case]) -> Dataset:
-        """Stores or replaces a dataset by name."""
+        """Makes ``cases`` the dataset's current version. Older ones stay; content that was there before is no new one."""
         ...
 
     def datasets(self) -> tuple[Dataset, ...]:
-        """By name."""
+        """Current versions, by name."""
         ...
 
-    def cases(self, dataset: str) -> tuple[Case, ...]:
-        """In order. Raises NotFoundError."""
+    def versions(self, dataset: str) -> tuple[Dataset, ...]:
+        """Every version with its hash and the date it first came in, newest first. Raises NotFoundError."""
+        ...
+
+    def cases(self, dataset: str, version: str = "") -> tuple[Case, ...]:
+        """In order; of the current version, or of the one whose hash is or begins with ``version``.
+
+        Raises:
+            NotFoundError: no such dataset or version.
+        """
+        ...
+
+    def add_candidates(self, dataset: str, candidates: Sequence[tuple[Case, str]]) -> tuple[Candidate, ...]:
+        """Stores (case, origin) pairs as waiting. The dataset needn't be there yet."""
+        ...
+
+    def candidates(self, dataset: str, state: CandidateState | None = None) -> tuple[Candidate, ...]:
+        """In the order they came; of every state when ``state`` is None."""
+        ...
+
+    def set_candidate(self, candidate_id: int, state: CandidateState, case: Case | None = None) -> Candidate:
+        """Its new state, and its case as a person edited it. Raises NotFoundError."""
         ...
 
 
@@ -464,6 +486,31 @@ class RunRepository(Protocol):
         ...
 
 
+SqlValue: TypeAlias = str | int | float | bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSet:
+    """What a query gave: column names, and rows of as many values."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[SqlValue, ...], ...]
+
+
+class SqlRunner(Protocol):
+    """Runs a model's SQL on a fixture, which it can't change, leave, or keep busy."""
+
+    def run(self, fixture: Path, sql: str) -> ResultSet:
+        """The result set of one SELECT.
+
+        Raises:
+            NotFoundError: there is no such file.
+            FileError: it isn't a database.
+            QueryError: ``sql`` gave no result set.
+        """
+        ...
+
+
 class SettingsRepository(Protocol):
     """Small remembered choices: theme, last collection, language. Keys are dotted names."""
 
@@ -512,6 +559,11 @@ class Store(Protocol):
     @property
     def runs(self) -> RunRepository:
         """Eval runs, labels, gates, decisions."""
+        ...
+
+    @property
+    def fixtures(self) -> SqlRunner:
+        """SQL on read-only files beside the workbench's own."""
         ...
 
     @property

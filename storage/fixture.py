@@ -1,0 +1,111 @@
+"""Running a model's SQL on a fixture: a file that it can read, and neither change, leave, nor keep busy."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:  # as in storage.driver, which loads this project's extension and pragmas: a fixture gets neither
+    import sqlite3
+else:
+    from sqlite_utils.utils import sqlite3
+
+from storage.driver import Connection, Error, as_file_error
+from workbench.errors import FileError, NotFoundError, QueryError
+from workbench.i18n import tr
+from workbench.ports import ResultSet
+
+TIME_LIMIT_S: Final = 1.5
+ROW_LIMIT: Final = 1_000
+_STEPS: Final = 2_000  # virtual machine instructions between two looks at the clock
+
+# What a query may do: read tables and views, call functions, recurse. Everything else is refused when it is prepared.
+_ALLOWED: Final = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, 33}  # 33: SQLITE_RECURSIVE
+)
+# Functions that load code, or make values of any size in one step, which no time limit stops.
+_REFUSED_FUNCTIONS: Final = frozenset({"load_extension", "fts3_tokenizer", "zeroblob", "randomblob"})
+
+
+class FixtureRunner:
+    """Implements ``workbench.ports.SqlRunner`` with a connection of its own for every query.
+
+    Args:
+        time_limit: seconds; row_limit: rows of a result set.
+    """
+
+    def __init__(self, time_limit: float = TIME_LIMIT_S, row_limit: int = ROW_LIMIT) -> None:
+        self._time_limit = time_limit
+        self._row_limit = row_limit
+
+    def run(self, fixture: Path, sql: str) -> ResultSet:
+        """The result set of one SELECT. Raises NotFoundError, FileError, QueryError."""
+        connection = _open(fixture)
+        try:
+            connection.set_authorizer(_authorize)
+            deadline = time.monotonic() + self._time_limit
+            connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+            cursor = connection.execute(sql)
+            if cursor.description is None:
+                raise QueryError(tr("Not a query"), tr("It returns no rows: only a SELECT does."), kind="syntax")
+            rows = cursor.fetchmany(self._row_limit + 1)
+        except (Error, sqlite3.Warning, ValueError) as error:  # ValueError: a NUL in the text
+            raise _as_query_error(error, fixture, self._time_limit) from error
+        finally:
+            connection.close()
+        if len(rows) > self._row_limit:
+            raise QueryError(
+                tr("Too many rows"), tr("It returns more than {limit} rows.", limit=self._row_limit), kind="large"
+            )
+        return ResultSet(tuple(name for name, *_ in cursor.description), tuple(map(tuple, rows)))
+
+
+def _open(fixture: Path) -> Connection:
+    """A connection that can't write. Where no log waits, SQLite is told that nobody writes: it then makes no files."""
+    if not fixture.is_file():
+        raise NotFoundError(
+            tr("No such fixture"),
+            tr("There is no file “{path}”.", path=fixture),
+            tr("Put the case's SQLite file there, or correct its path."),
+        )
+    quiet = not fixture.with_name(fixture.name + "-wal").exists()
+    uri = f"{fixture.absolute().as_uri()}?mode=ro" + ("&immutable=1" if quiet else "")
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=1.0)
+    try:
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except Error as error:
+        connection.close()
+        raise _not_a_database(error, fixture) from error
+    return connection
+
+
+def _authorize(action: int, first: str | None, second: str | None, _schema: str | None, _source: str | None) -> int:
+    if action not in _ALLOWED:
+        return sqlite3.SQLITE_DENY
+    refused = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _REFUSED_FUNCTIONS
+    return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
+
+
+def _not_a_database(error: Error, fixture: Path) -> FileError:
+    return as_file_error(error, fixture) or FileError(
+        tr("The fixture can't be read"), f"{fixture}: {error}", tr("Give a SQLite file.")
+    )
+
+
+def _as_query_error(error: Exception, fixture: Path, time_limit: float) -> QueryError | FileError:
+    text = str(error)
+    if "interrupted" in text:
+        return QueryError(
+            tr("Too slow"), tr("It ran for more than {limit} seconds.", limit=f"{time_limit:g}"), kind="slow"
+        )
+    if "not authorized" in text or "prohibited" in text or "one statement" in text:
+        return QueryError(
+            tr("Not allowed"), tr("Only one SELECT that reads is allowed ({reason}).", reason=text), kind="forbidden"
+        )
+    if "syntax error" in text or "incomplete input" in text or "unrecognized token" in text or "null character" in text:
+        return QueryError(tr("Not a query"), text, kind="syntax")
+    damaged = as_file_error(error, fixture) if isinstance(error, Error) else None
+    return damaged or QueryError(tr("The query failed"), text, kind="failed")
