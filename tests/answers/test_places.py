@@ -36,7 +36,7 @@ def test_each_citation_gets_its_own_section_and_page() -> None:
         return Citation("F1", "c", "d", "rules.md", "Rules", ("Rules",), 1, "i", start, end, TEXT[start:end])
 
     claim = Claim("…", (cite(LOANS, LOANS + 15), cite(FEES, len(TEXT))), 1.0, "supported")
-    (moved,) = placed(CitedText("…", (claim,), ()), {"d": DOCUMENT}.__getitem__).claims
+    (moved,) = placed(CitedText("…", (claim,), ()), {"d": Places(DOCUMENT)}.__getitem__).claims
     assert [c.heading for c in moved.citations] == [("Rules", "Loans"), ("Rules", "Fees")]
     assert [(c.page, c.page_label) for c in moved.citations] == [(1, "i"), (2, "ii")]
 
@@ -49,3 +49,10 @@ def test_a_document_without_structure_has_no_place() -> None:
     places = Places(ParsedDocument("plain", "t", "text/plain", (Block(0, 5, "paragraph"),)))
     assert places.heading(0, 5) == ()
     assert places.page(0) is None
+
+
+def test_blocks_of_a_span_are_those_it_reaches_into() -> None:
+    places = Places(DOCUMENT)
+    assert [block.kind for block in places.blocks(LOANS + 3, FEES - 2)] == ["paragraph", "heading"]
+    assert [block.start for block in places.blocks(0, 1)] == [0]
+    assert places.blocks(LOANS + 15, LOANS + 16) == []

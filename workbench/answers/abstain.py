@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from workbench.answers.expected import is_asking
 from workbench.answers.prompt import answer_language
 from workbench.answers.support import Support
 from workbench.answers.terms import Term, coverage, forms_of
@@ -58,17 +59,37 @@ def unsupported(
     if support.score >= tau:
         answer = replace(answer, text=tr("The model found no answer to this in the sources.", answer.language))
     missing = missing_sentence(terms, evidence, language)
-    return replace(answer, text=f"{answer.text} {missing}", missing=missing, support=support.score)
+    return replace(answer, text=f"{answer.text} {missing}".strip(), missing=missing, support=support.score)
+
+
+def warned(answer: Answer) -> Answer:
+    """A model's answer, with a remedy when none of its sentences is clearly backed by what it cites."""
+    if any(claim.level == "supported" for claim in answer.claims):
+        return answer
+    warning = tr(
+        "None of the model's sentences is clearly backed by what it cites: check them against the sources.",
+        answer.language,
+    )
+    return replace(answer, remedy=warning)
 
 
 def missing_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
-    """What the sources would have to say: the rarest of the question's words that no evidence covers; "" of none."""
+    """What the sources would have to say: the rarest of the question's words that no evidence covers; "" of none.
+
+    Words that only ask are left out, and where all evidence is in another language than the question, words can't tell.
+    """
     spoken = answer_language(language)
-    forms = frozenset[str]().union(*(forms_of(piece.text, piece.language) for piece in evidence))
+    terms = [term for term in terms if not is_asking(term.word)]
+    comparable = [piece for piece in evidence if not language or piece.language in ("", language)]
+    if not terms or (evidence and not comparable):
+        return ""
+    forms = frozenset[str]().union(*(forms_of(_all_words(piece), piece.language) for piece in comparable))
     lacking = [term for term in terms if not coverage([term], forms)]
     rarest = set(sorted(lacking, key=lambda term: -term.weight)[:_NAMED])
-    if not terms:
-        return ""
     if not lacking:
         return tr("Each of its words is in some source, but no one source brings them together.", spoken)
     return tr("They don't speak of: {words}.", spoken, words=", ".join(t.word for t in lacking if t in rarest))
+
+
+def _all_words(piece: Evidence) -> str:
+    return "\n".join((piece.title, *piece.heading, piece.text))

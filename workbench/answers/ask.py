@@ -11,13 +11,16 @@ from typing import Final
 from workbench.answers import abstain
 from workbench.answers.citations import CitedText, cited_answer, placed, quoted_answer
 from workbench.answers.context import Budget, build_context
-from workbench.answers.extractive import extract
+from workbench.answers.extractive import Quote, chosen, ranked
 from workbench.answers.generate import Writer
 from workbench.answers.growth import Growth
 from workbench.answers.manifest import manifest
+from workbench.answers.meaning import Meaning
 from workbench.answers.prompt import answer_language, broken_marks
 from workbench.answers.support import THRESHOLD, Support, answer_support
 from workbench.answers.terms import Term, question_terms
+from workbench.answers.units import Unit, units
+from workbench.corpus.places import Places
 from workbench.errors import BudgetError, Cancelled, EngineError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
@@ -27,6 +30,7 @@ from workbench.records.answers import (
     AskOptions,
     Context,
     Decision,
+    Evidence,
     Generation,
     Outcome,
     Trace,
@@ -106,6 +110,7 @@ class _Question:
         self._analysis = searcher.analyse(growth.trace.query)
         self._filter = FilterResult(search.filter, collection.mandatory_filter, 0, 0)
         self._writer = Writer(generator, growth.trace.query, self._analysis.language, options) if generator else None
+        self._documents: dict[str, Places] = {}
         self._problem = tr("no model is loaded") if options.mode == "generated" and generator is None else ""
         self._threshold = options.threshold if options.threshold is not None else self._calibrated()
 
@@ -128,15 +133,16 @@ class _Question:
         lanes, fusion = yield from self._retrieved(index)
         growth.begin()
         context = self._context(fusion)
-        yield growth.span("context", context, neutralised=broken_marks(context.evidence))
         terms = self._terms(index)
-        support = answer_support(terms, context.evidence, lanes, self._analysis.language, index.embedder.name)
+        quotes = self._ranked(terms, context.evidence)
+        yield growth.span("context", context, neutralised=broken_marks(context.evidence), compared=len(quotes))
+        support = answer_support(terms, context.evidence, lanes, quotes, self._analysis.language)
         if support.score < self._threshold:
             yield self._refuse(terms, context, support)
         elif self._writer:
-            yield from self._written(self._writer, terms, context, support)
+            yield from self._written(self._writer, terms, context, quotes, support)
         else:
-            yield self._quoted(terms, context, support)
+            yield self._quoted(terms, quotes, support)
 
     def _retrieved(self, index: Index) -> Steps[Trace, None, tuple[list[LaneResult], FusionResult]]:
         growth = self._growth
@@ -195,9 +201,34 @@ class _Question:
         frequency = self._store.search.document_frequency(index, self._analysis.stems)
         return question_terms(self._analysis, frequency, self._filter.total)
 
+    def _places(self, document_id: str) -> Places:
+        if document_id not in self._documents:
+            self._documents[document_id] = Places(self._store.corpus.parsed_document(document_id))
+        return self._documents[document_id]
+
+    def _units(self, evidence: Evidence) -> Sequence[Unit]:
+        return units(evidence, self._places(evidence.document_id))
+
+    def _ranked(self, terms: Sequence[Term], evidence: Sequence[Evidence]) -> tuple[Quote, ...]:
+        """The units of the evidence, by meaning too where an embedder works."""
+        embedder, query = self._searcher.embedder, self._analysis.query
+
+        def cosines(texts: Sequence[str]) -> list[float]:
+            question = self._searcher.query_vector(self._analysis)
+            vectors = embedder.embed_passages(texts, self._cancel, urgent=True) if embedder else ()
+            return [float(vector @ question) for vector in vectors]
+
+        meaning = Meaning(embedder.info.name, cosines) if embedder and query.strip() else None
+        try:
+            return ranked(self._analysis, terms, evidence, self._units, meaning)
+        except EngineError:  # the dense lane has said what is wrong with it
+            return ranked(self._analysis, terms, evidence, self._units)
+
     # -- the answer ------------------------------------------------------------------------------------------------
 
-    def _written(self, writer: Writer, terms: Sequence[Term], context: Context, support: Support) -> Iterator[Trace]:
+    def _written(
+        self, writer: Writer, terms: Sequence[Term], context: Context, quotes: Sequence[Quote], support: Support
+    ) -> Iterator[Trace]:
         """The model's answer; the sources' own words when it dies or says nothing."""
         growth = self._growth
         growth.begin()
@@ -205,7 +236,7 @@ class _Question:
             prompt = writer.prompt(context.evidence)
         except EngineError as error:
             self._give_up_writing(f"{error.title}: {error.message}")
-            yield self._quoted(terms, context, support)
+            yield self._quoted(terms, quotes, support)
             return
         yield growth.span("prompt", prompt)
         growth.begin()
@@ -216,20 +247,19 @@ class _Question:
             raise Cancelled
         if generation.state == "error" or not generation.text.strip():
             self._give_up_writing(generation.error or tr("The model ended without writing anything."))
-            yield self._quoted(terms, context, support)
+            yield self._quoted(terms, quotes, support)
         elif writer.refused(generation.text):
             yield self._refuse(terms, context, support)
         else:
             growth.begin()
-            cited = cited_answer(
-                writer.finished(generation), context.evidence, answer_language(self._analysis.language)
-            )
-            yield self._finish(self._answer(cited, support), support)
+            spoken = answer_language(self._analysis.language)
+            cited = cited_answer(writer.finished(generation), context.evidence, self._units, spoken)
+            yield self._finish(abstain.warned(self._answer(cited, support)), support)
 
-    def _quoted(self, terms: Sequence[Term], context: Context, support: Support) -> Trace:
+    def _quoted(self, terms: Sequence[Term], quotes: Sequence[Quote], support: Support) -> Trace:
         """The extractive answer; after an engine's failure it says so first."""
         self._growth.begin()
-        cited = quoted_answer(extract(terms, context.evidence, self._similarity))
+        cited = quoted_answer(chosen(terms, quotes))
         answer = self._answer(cited, support)
         if self._problem:
             spoken = answer.language
@@ -240,21 +270,8 @@ class _Question:
             answer = replace(answer, outcome="engine_gone", text=f"{told}\n{cited.text}", remedy=remedy)
         return self._finish(answer, support)
 
-    def _similarity(self, texts: Sequence[str]) -> list[float]:
-        """Cosine of each text with the question; all 0 without a working embedder."""
-        embedder = self._searcher.embedder
-        try:
-            if embedder is not None and self._analysis.query.strip():
-                question = self._searcher.query_vector(self._analysis)
-                return [
-                    float(vector @ question) for vector in embedder.embed_passages(texts, self._cancel, urgent=True)
-                ]
-        except EngineError:
-            pass  # the dense lane has said what is wrong with it
-        return [0.0] * len(texts)
-
     def _answer(self, cited: CitedText, support: Support) -> Answer:
-        cited = placed(cited, self._store.corpus.parsed_document)
+        cited = placed(cited, self._places)
         return Answer(
             outcome="answered",
             mode=self._mode,

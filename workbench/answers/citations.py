@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from workbench.answers.extractive import Quote
-from workbench.answers.support import best_sentence, claim_support
+from workbench.answers.extractive import Quote, UnitsOf
+from workbench.answers.support import best_part, claim_support
 from workbench.corpus.places import Places
-from workbench.records.answers import Citation, Claim, Evidence
-from workbench.records.corpus import ParsedDocument
+from workbench.records.answers import Citation, Claim, Evidence, SupportLevel
 from workbench.text.clean import printable
 from workbench.text.sentences import sentences
 
@@ -29,13 +28,15 @@ class CitedText:
 
 
 def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
-    """The extractive answer: each sentence on its own line, word for word, with its mark."""
-    shown = [(printable(" ".join(quote.text.split())), quote) for quote in quotes]
-    claims = tuple(Claim(text, (_citation(q.evidence, q.start, q.end),), 1.0, "supported") for text, q in shown)
+    """The extractive answer: each unit on its own line, word for word, with its mark; a row with its header's names."""
+    shown = [(printable(" ".join(quote.unit.shown.split())), quote) for quote in quotes]
+    claims = tuple(
+        Claim(text, (_citation(q.evidence, q.unit.start, q.unit.end),), 1.0, "supported") for text, q in shown
+    )
     return CitedText("\n".join(f"{text} [{quote.evidence.label}]" for text, quote in shown), claims, ())
 
 
-def cited_answer(text: str, evidence: Sequence[Evidence], language: str) -> CitedText:
+def cited_answer(text: str, evidence: Sequence[Evidence], units_of: UnitsOf, language: str) -> CitedText:
     """A generated text as claims: one a sentence, cited by the marks in it.
 
     Marks that name no evidence are taken out and listed. A claim's support is that of its best citation; a sentence
@@ -54,22 +55,19 @@ def cited_answer(text: str, evidence: Sequence[Evidence], language: str) -> Cite
 
     marked = re.sub(r"\s+([.,;:!?])", r"\1", re.sub(r" {2,}", " ", _MARK.sub(valid, text))).strip()
     marked = _MARKS_AFTER_STOP.sub(lambda m: f" {''.join(m[2].split())}{m[1]}", marked)
-    claims = tuple(_claim(marked[start:end], by_label, language) for start, end in sentences(marked))
+    claims = tuple(_claim(marked[start:end], by_label, units_of, language) for start, end in sentences(marked))
     return CitedText(marked, claims, tuple(dict.fromkeys(removed)))
 
 
-def placed(cited: CitedText, document: Callable[[str], ParsedDocument]) -> CitedText:
+def placed(cited: CitedText, places_of: Callable[[str], Places]) -> CitedText:
     """The same, each citation with the headings and the page of its own span: a chunk may reach over several.
 
     Args:
-        document: the stored document by its id.
+        places_of: of the stored document with that id.
     """
-    places: dict[str, Places] = {}
 
     def put(citation: Citation) -> Citation:
-        if citation.document_id not in places:
-            places[citation.document_id] = Places(document(citation.document_id))
-        where = places[citation.document_id]
+        where = places_of(citation.document_id)
         page = where.page(citation.start)
         return replace(
             citation,
@@ -82,19 +80,24 @@ def placed(cited: CitedText, document: Callable[[str], ParsedDocument]) -> Cited
     return replace(cited, claims=claims)
 
 
-def _claim(sentence: str, by_label: dict[str, Evidence], language: str) -> Claim:
+def _claim(sentence: str, by_label: dict[str, Evidence], units_of: UnitsOf, language: str) -> Claim:
     labels = dict.fromkeys(re.findall(r"\[(F\d+)\]", sentence))
     said = re.sub(r"\s*\[F\d+\]", "", sentence).strip()
     if not labels:
         return Claim(said, (), 0.0, "uncited")
-    cited = [by_label[label] for label in labels]
-    support, level = max(claim_support(said, piece.text, language) for piece in cited)
-    return Claim(said, tuple(_supporting(said, piece) for piece in cited), support, level)
+    supports = [_supporting(said, by_label[label], units_of, language) for label in labels]
+    support, level = max(found for found, _ in supports)
+    return Claim(said, tuple(citation for _, citation in supports), support, level)
 
 
-def _supporting(claim: str, evidence: Evidence) -> Citation:
-    start, end = best_sentence(claim, evidence.body, evidence.language)
-    return _citation(evidence, evidence.start + start, evidence.start + end)
+def _supporting(
+    claim: str, evidence: Evidence, units_of: UnitsOf, language: str
+) -> tuple[tuple[float, SupportLevel], Citation]:
+    """How far ``evidence`` supports the claim, and the citation of its unit that does most."""
+    units = units_of(evidence)
+    parts = [unit.shown for unit in units]
+    best = units[best_part(claim, parts, evidence.language)]
+    return claim_support(claim, evidence.text, language, parts), _citation(evidence, best.start, best.end)
 
 
 def _citation(evidence: Evidence, start: int, end: int) -> Citation:

@@ -171,8 +171,15 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
     if answer.remedy:
         click.echo(f"→ {printable(answer.remedy)}")
     sign = "≥" if answer.support >= answer.threshold else "<"
-    verdict = f"{tr(answer.outcome)} · s {answer.support:.2f} {sign} τ {answer.threshold:.2f} · {tr(answer.mode)}"
-    click.echo(click.style(f"{verdict} · trace {trace_id}", dim=True))
+    good = sum(claim.level == "supported" for claim in answer.claims)
+    facts = [
+        tr(answer.outcome),
+        tr("supported {good}/{all}", good=good, all=len(answer.claims)) if answer.claims else "",
+        f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
+        tr(answer.mode),
+        f"trace {trace_id}",
+    ]
+    click.echo(click.style(" · ".join(filter(None, facts)), dim=True))
 
 
 @click.command()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from workbench.records.corpus import Page, ParsedDocument
+from workbench.records.corpus import Block, Page, ParsedDocument
 
 
 class Places:
-    """The headings and pages of one document. All positions are offsets into its source text."""
+    """The blocks, headings and pages of one document. All positions are offsets into its source ``text``."""
 
     def __init__(self, parsed: ParsedDocument) -> None:
+        self.text = parsed.text
+        self._blocks = parsed.blocks
         self._pages = parsed.pages
         self._starts: list[int] = []
         self._paths: list[tuple[str, ...]] = []
@@ -24,6 +26,12 @@ class Places:
             self._starts.append(block.start)
             self._paths.append(tuple(label for _, label in open_headings))
             self._is_heading.append(block.kind == "heading")
+
+    def blocks(self, start: int, end: int) -> Sequence[Block]:
+        """The blocks that ``text[start:end]`` reaches into, in order."""
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        reached = self._blocks[first : bisect_left(self._starts, end)]
+        return [block for block in reached if block.end > start]
 
     def heading(self, start: int, end: int) -> tuple[str, ...]:
         """The headings that all of ``text[start:end]`` stands under, outermost first; its own leading ones count."""
