@@ -50,12 +50,10 @@ def compare_runs(a: Run, a_results: Sequence[CaseResult], b: Run, b_results: Seq
 
 def verdict(comparison: RunComparison) -> str:
     """One sentence: "3 fixed, 2 broken: not significant (McNemar p = 1.00)"."""
-    sentence = (
-        tr("{fixed} fixed, {broken} broken: significant (McNemar {p})")
-        if comparison.p_value < 0.05
-        else tr("{fixed} fixed, {broken} broken: not significant (McNemar {p})")
-    )
-    return sentence.format(fixed=len(comparison.fixed), broken=len(comparison.broken), p=p_text(comparison.p_value))
+    counts = {"fixed": len(comparison.fixed), "broken": len(comparison.broken), "p": p_text(comparison.p_value)}
+    if comparison.p_value < 0.05:
+        return tr("{fixed} fixed, {broken} broken: significant (McNemar {p})", **counts)
+    return tr("{fixed} fixed, {broken} broken: not significant (McNemar {p})", **counts)
 
 
 def p_text(p: float) -> str:

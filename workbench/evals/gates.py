@@ -55,7 +55,7 @@ def parse_gate(text: str, protects: str = "") -> Gate:
 
 
 def parse_gates(text: str) -> tuple[Gate, ...]:
-    """One gate a line; what follows # on a line is what the gate protects. Empty lines and lines of # alone are skipped.
+    """One gate a line; what follows # on it is what the gate protects. Lines without a gate are skipped.
 
     Raises:
         UsageError: a line isn't a gate.

@@ -1,0 +1,274 @@
+"""What is handed on: a run, a comparison, a decision, as Markdown or HTML; rankings of runs as LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from workbench.evals.compare import p_text, verdict
+from workbench.evals.gates import gate_text
+from workbench.evals.markup import Block, Bullets, Heading, Page, Paragraph, Table, to_html, to_latex, to_markdown
+from workbench.evals.scoring import describe
+from workbench.i18n import tr
+from workbench.records.evals import (
+    CaseResult,
+    DecisionRecord,
+    Estimate,
+    FailureStage,
+    GateResult,
+    MetricChange,
+    Run,
+    RunComparison,
+    RunReport,
+    Segment,
+    Verdict,
+)
+
+_STAGES: Final[dict[FailureStage, str]] = {
+    "": "passed",
+    "not_in_corpus": "not in corpus",
+    "not_ingested": "not ingested",
+    "filtered_out": "filtered out",
+    "not_retrieved": "not retrieved",
+    "cut": "retrieved but cut",
+    "truncated": "truncated",
+    "ignored": "in context but ignored",
+    "unsupported": "unsupported",
+    "miscited": "miscited",
+    "wrong_answer": "wrong answer",
+    "should_have_abstained": "should have abstained",
+    "abstained_needlessly": "abstained needlessly",
+    "wrong_format": "wrong format",
+    "engine_error": "engine error",
+}
+_VERDICTS: Final[dict[Verdict, str]] = {
+    "pass": "pass",
+    "stop": "stop",
+    "change": "change",
+    "measure_more": "measure more",
+}
+# What a segment's row shows, in this order, as far as the run has them.
+_HEADLINES: Final = (
+    "pass_rate",
+    "recall@",
+    "ndcg@",
+    "mrr",
+    "groundedness",
+    "citation_precision",
+    "correctness",
+    "coverage",
+    "correct_abstention",
+    "latency_p95_ms",
+)
+
+
+def stage_title(stage: FailureStage) -> str:
+    """A failure stage in the interface's language."""
+    return tr(_STAGES[stage])
+
+
+def verdict_title(verdict: Verdict) -> str:
+    """A decision's verdict in the interface's language."""
+    return tr(_VERDICTS[verdict])
+
+
+def run_name(run: Run) -> str:
+    """ "#12 title", or "#12 dataset" for a run without one."""
+    return f"#{run.id} {run.config.title or run.config.dataset}"
+
+
+def estimate_text(name: str, estimate: Estimate) -> str:
+    """A metric's value with its interval: "0.853 [0.790, 0.900]"."""
+    shown = describe(name)
+    return f"{shown.text(estimate.value)} [{shown.text(estimate.low)}, {shown.text(estimate.high)}]"
+
+
+def headline_metrics(metrics: Mapping[str, Estimate], most: int = 6) -> tuple[str, ...]:
+    """The metrics that a narrow table shows first."""
+    return tuple(name for start in _HEADLINES for name in metrics if name.startswith(start))[:most]
+
+
+def report_markdown(report: RunReport, results: Sequence[CaseResult] = (), gates: Sequence[GateResult] = ()) -> str:
+    """A run's report; with ``results`` it lists the cases that failed, with ``gates`` how those fared."""
+    return to_markdown(_report_page(report, results, gates))
+
+
+def report_html(report: RunReport, results: Sequence[CaseResult] = (), gates: Sequence[GateResult] = ()) -> str:
+    """The same as one HTML file."""
+    return to_html(_report_page(report, results, gates))
+
+
+def comparison_markdown(comparison: RunComparison) -> str:
+    """Two runs side by side, with the lists of cases fixed and broken."""
+    return to_markdown(_comparison_page(comparison))
+
+
+def comparison_html(comparison: RunComparison) -> str:
+    """The same as one HTML file."""
+    return to_html(_comparison_page(comparison))
+
+
+def ranking_latex(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> str:
+    """Runs as rows of a LaTeX table, the best by the first metric on top; a run without that metric comes last.
+
+    Args:
+        metrics: names of columns; the headline metrics that the first run has when none is given.
+    """
+    names = tuple(metrics) or (headline_metrics(reports[0].overall.metrics) if reports else ())
+    better = describe(names[0]).higher_is_better if names else True
+
+    def place(report: RunReport) -> tuple[bool, float]:
+        found = report.overall.metrics.get(names[0]) if names else None
+        return (found is None, 0.0 if found is None else found.value * (-1 if better else 1))
+
+    rows = tuple((run_name(r.run), str(r.overall.cases), *_cells(r.overall, names)) for r in sorted(reports, key=place))
+    head = (tr("Run"), "n", *(describe(name).title for name in names))
+    return to_latex(Table(head, rows, tuple(range(1, len(head)))))
+
+
+def decision_markdown(decision: DecisionRecord) -> str:
+    """A decision record: what was decided, on which runs and figures, and what would change it."""
+    lists = (
+        (tr("Options"), decision.options),
+        (tr("Reasons"), decision.reasons),
+        (tr("Evidence"), decision.evidence),
+        (tr("Runs"), tuple(f"#{run}" for run in decision.runs)),
+    )
+    texts = ((tr("Conditions"), decision.conditions), (tr("Review"), decision.review))
+    blocks: list[Block] = [
+        Bullets(
+            (f"{tr('Verdict')}: {verdict_title(decision.verdict)}", f"{tr('Date')}: {decision.created:%Y-%m-%d %H:%M}")
+        )
+    ]
+    if decision.context:
+        blocks += [Heading(tr("Context")), Paragraph(decision.context)]
+    for title, items in lists:
+        blocks += [Heading(title), Bullets(items)] if items else []
+    for title, text in texts:
+        blocks += [Heading(title), Paragraph(text)] if text else []
+    return to_markdown(Page(decision.title, tuple(blocks)))
+
+
+def _report_page(report: RunReport, results: Sequence[CaseResult], gates: Sequence[GateResult]) -> Page:
+    blocks: list[Block] = [Bullets(_facts(report.run))]
+    blocks += _warned(report.warnings)
+    if gates:
+        blocks += [Heading(tr("Gates")), _gate_table(gates)]
+    blocks += [Heading(tr("Metrics")), _metric_table(report.overall)]
+    if report.failures:
+        rows = tuple((_stage(stage), str(count)) for stage, count in report.failures.items())
+        blocks += [Heading(tr("Where cases fail")), Table((tr("Stage"), tr("Cases")), rows, (1,))]
+    for field, members in groupby(report.segments[1:], key=lambda segment: segment.field):
+        blocks += [Heading(tr("By {field}", field=tr(field))), _segment_table(report.overall, list(members))]
+    failed = [r for r in results if r.passed is False]
+    if failed:
+        rows = tuple((r.case_id, _stage(r.failure), r.reason or r.error, r.advice) for r in failed)
+        head = (tr("Case"), tr("Stage"), tr("Why"), tr("Try first"))
+        blocks += [Heading(tr("Failed cases")), Table(head, rows)]
+    return Page(f"{tr('Run')} {run_name(report.run)}", (*blocks, *_manifest(report.run)))
+
+
+def _comparison_page(comparison: RunComparison) -> Page:
+    c = comparison
+    blocks: list[Block] = [
+        Paragraph(f"{verdict(c)}."),
+        Bullets((f"A: {run_name(c.a)}", f"B: {run_name(c.b)}", f"{tr('Paired cases')}: {c.paired}")),
+        *_warned(c.warnings),
+        Heading(tr("What differs")),
+        Bullets(c.differs or (tr("nothing"),)),
+        Heading(tr("Metrics")),
+        Table(
+            (tr("Metric"), "A", "B", "B − A", "n", "p", tr("Test")),
+            tuple(_change_row(change) for change in c.metrics),
+            (1, 2, 3, 4, 5),
+        ),
+    ]
+    for title, cases in ((tr("Fixed"), c.fixed), (tr("Broken"), c.broken)):
+        if cases:
+            blocks += [Heading(f"{title} ({len(cases)})"), Bullets(cases)]
+    return Page(f"{run_name(c.a)} → {run_name(c.b)}", tuple(blocks))
+
+
+def _facts(run: Run) -> tuple[str, ...]:
+    facts = {
+        tr("Dataset"): f"{run.config.dataset} ({run.dataset_hash[:12]})",
+        tr("Layer"): run.config.layer,
+        tr("Cases"): f"{run.done} / {run.total}",
+        tr("Date"): f"{run.created:%Y-%m-%d %H:%M}",
+        tr("Model"): run.manifest.model,
+        tr("Embedder"): run.manifest.embedder,
+        tr("Recipe"): run.manifest.recipe,
+    }
+    return tuple(f"{name}: {value}" for name, value in facts.items() if value)
+
+
+def _warned(warnings: Sequence[str]) -> list[Block]:
+    return [Heading(tr("Mind")), Bullets(tuple(warnings))] if warnings else []
+
+
+def _metric_table(segment: Segment) -> Table:
+    rows = tuple(
+        (
+            describe(name).title,
+            describe(name).text(e.value),
+            f"[{describe(name).text(e.low)}, {describe(name).text(e.high)}]",
+            str(e.n),
+            tr(e.method),
+        )
+        for name, e in segment.metrics.items()
+    )
+    return Table((tr("Metric"), tr("Value"), "95 %", "n", tr("Interval")), rows, (1, 2, 3))
+
+
+def _segment_table(overall: Segment, members: Sequence[Segment]) -> Table:
+    names = headline_metrics(overall.metrics)
+    rows = tuple((s.value, str(s.cases), *_cells(s, names)) for s in members)
+    head = (tr("Segment"), "n", *(describe(name).title for name in names))
+    return Table(head, rows, tuple(range(1, len(head))))
+
+
+def _cells(segment: Segment, names: Iterable[str]) -> tuple[str, ...]:
+    found = segment.metrics
+    return tuple(estimate_text(name, found[name]) if name in found else "–" for name in names)
+
+
+def _gate_table(gates: Sequence[GateResult]) -> Table:
+    rows = tuple(
+        (gate_text(g.gate), tr("passes") if g.passed else tr("fails"), g.reason, g.gate.protects) for g in gates
+    )
+    return Table((tr("Gate"), tr("Result"), tr("Why"), tr("Protects")), rows)
+
+
+def _change_row(change: MetricChange) -> tuple[str, ...]:
+    shown = describe(change.metric)
+    sign = "+" if change.difference.value > 0 else ""
+    return (
+        shown.title,
+        estimate_text(change.metric, change.a),
+        estimate_text(change.metric, change.b),
+        sign + estimate_text(change.metric, change.difference),
+        str(change.difference.n),
+        p_text(change.p_value).removeprefix("p ").removeprefix("= "),
+        tr(change.test),
+    )
+
+
+def _stage(stage: str) -> str:
+    known: Mapping[str, str] = {str(name): title for name, title in _STAGES.items()}
+    return tr(known[stage]) if stage in known else stage
+
+
+def _manifest(run: Run) -> tuple[Block, ...]:
+    m = run.manifest
+    facts: dict[str, object] = {
+        "workbench": m.workbench,
+        "collection": f"{m.collection} v{m.collection_version}",
+        "index": m.index_id,
+        "embedder": f"{m.embedder} {m.embedder_fingerprint}".strip(),
+        "model": f"{m.model} {m.model_hash}".strip(),
+        **m.settings,
+        **m.versions,
+    }
+    rows = tuple((name, str(value)) for name, value in facts.items() if str(value))
+    return (Heading(tr("Manifest")), Table((tr("Field"), tr("Value")), rows))
