@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -15,16 +15,18 @@ from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.records.answers import Manifest
 from workbench.records.codec import decode
-from workbench.records.evals import CaseResult, DecisionRecord, Gate, GateSet, Label, Run, RunConfig, RunStatus
+from workbench.records.evals import CaseResult, DecisionRecord, Gate, GateSet, Label, Ranked, Run, RunConfig, RunStatus
 
 _RUN: Final = """
     SELECT id, config, dataset_hash, manifest, status, created, done, total, passed, baseline FROM eval_run
 """
 _PUT_RESULT: Final = """
-    INSERT INTO eval_result (run_id, case_id, position, passed, failure, trace_id, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO eval_result (run_id, case_id, position, passed, failure, trace_id, ranked, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (run_id, case_id) DO UPDATE SET position = excluded.position, passed = excluded.passed,
-        failure = excluded.failure, trace_id = excluded.trace_id, body = excluded.body
+        failure = excluded.failure, trace_id = excluded.trace_id, ranked = excluded.ranked, body = excluded.body
 """
+_RESULT: Final = "SELECT body, ranked FROM eval_result"
 _COUNT: Final = """
     UPDATE eval_run SET (done, passed) = (SELECT count(*), total(passed) FROM eval_result WHERE run_id = ?) WHERE id = ?
 """
@@ -78,7 +80,8 @@ class FileRuns:
             result.passed,
             result.failure,
             result.trace_id,
-            record_json(result),
+            json.dumps([astuple(hit) for hit in result.ranked]),
+            record_json(replace(result, ranked=())),
         )
 
         def work(c: Connection) -> Run:
@@ -93,18 +96,18 @@ class FileRuns:
         """By position. Raises NotFoundError."""
         with self._connections.read() as c:
             _find(c, run_id)
-            rows = c.execute("SELECT body FROM eval_result WHERE run_id = ? ORDER BY position", (run_id,)).fetchall()
-        return tuple(decode(CaseResult, json.loads(body)) for (body,) in rows)
+            rows = c.execute(f"{_RESULT} WHERE run_id = ? ORDER BY position", (run_id,)).fetchall()
+        return tuple(map(_result, rows))
 
     def result(self, run_id: int, case_id: str) -> CaseResult:
         """Raises NotFoundError."""
-        statement = "SELECT body FROM eval_result WHERE run_id = ? AND case_id = ?"
+        statement = f"{_RESULT} WHERE run_id = ? AND case_id = ?"
         with self._connections.read() as c:
             _find(c, run_id)
             row = c.execute(statement, (run_id, storable(case_id))).fetchone()
         if row is None:
             raise _no_result(run_id, case_id)
-        return decode(CaseResult, json.loads(row[0]))
+        return _result(row)
 
     def set_baseline(self, run_id: int) -> Run:
         """Makes it its dataset's one baseline. Raises NotFoundError."""
@@ -226,6 +229,12 @@ def _run(row: tuple[Any, ...]) -> Run:
         passed=passed,
         baseline=bool(baseline),
     )
+
+
+def _result(row: tuple[str, str]) -> CaseResult:
+    body, ranked = map(json.loads, row)
+    # A hundred hits a case: rows of plain values take a quarter of the room that named fields do.
+    return replace(decode(CaseResult, body), ranked=tuple(Ranked(*hit) for hit in ranked))
 
 
 def _label(row: tuple[Any, ...]) -> Label:

@@ -184,6 +184,7 @@ CREATE TABLE eval_result (
     passed INTEGER,
     failure TEXT NOT NULL,
     trace_id TEXT NOT NULL,
+    ranked TEXT NOT NULL,
     body TEXT NOT NULL,
     UNIQUE (run_id, case_id)
 );

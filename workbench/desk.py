@@ -15,12 +15,13 @@ from pathlib import Path
 from workbench import paths
 from workbench.answers.ask import Asker
 from workbench.corpus.ingest import Ingester
-from workbench.datasets import read_cases
 from workbench.engine import gauges, library
 from workbench.engine.client import engine_available, load_generator
 from workbench.engine.embedding import list_embedders, open_embedder
 from workbench.engine.gguf_header import file_hash, read_header
 from workbench.errors import MissingModelError, NotFoundError, UsageError, WorkbenchError
+from workbench.evals.lab import EvalLab
+from workbench.evals.runner import Runtimes
 from workbench.i18n import tr
 from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
@@ -74,6 +75,8 @@ class Desk:
         self._embedder_used = False
         self._generator: Generator | None = None
         self._files: tuple[ModelFile, ...] | None = None
+        runtimes = Runtimes(self._searcher, lambda: self._generator, self._load, lambda: self.collection)
+        self._evals = EvalLab(store, runtimes)
 
     # -- status and settings ---------------------------------------------------------------------------------------
 
@@ -262,6 +265,10 @@ class Desk:
             self._generator = step
         yield LoadProgress(1.0, model=step.model)
 
+    def _load(self, path: str, settings: LoadSettings, cancel: Cancel | None) -> None:
+        for _ in self.load_model(path, settings, cancel):
+            pass
+
     def unload_model(self) -> int:
         """Ends the child; returns the bytes that came back."""
         with self._lock:
@@ -285,19 +292,22 @@ class Desk:
 
     # -- evals -----------------------------------------------------------------------------------------------------
 
+    @property
+    def evals(self) -> EvalLab:
+        """Datasets, runs, labels, gates, decisions."""
+        return self._evals
+
     def datasets(self) -> tuple[Dataset, ...]:
         """By name."""
-        return self._store.datasets.datasets()
+        return self._evals.datasets()
 
     def cases(self, dataset: str) -> tuple[Case, ...]:
         """Raises NotFoundError."""
-        return self._store.datasets.cases(dataset)
+        return self._evals.cases(dataset)
 
     def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
-        """From JSONL (our fields) or SQuAD-style JSON. Raises UsageError naming the bad line."""
-        file = Path(path).expanduser()
-        cases = read_cases(file)
-        return self._store.datasets.put(name or file.stem, collection or self.collection, cases)
+        """See ``EvalLab.import_dataset``."""
+        return self._evals.import_dataset(path, name, collection)
 
     def close(self) -> None:
         """Ends the children, checkpoints and closes the file."""

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias
 
+from workbench.answers.ask import THRESHOLD_SETTING
+from workbench.datasets import read_cases
+from workbench.errors import NotFoundError, UsageError
+from workbench.evals import failure, reports
+from workbench.evals.compare import compare_runs
+from workbench.evals.gates import check_gates
+from workbench.evals.runner import EvalRunner, Runtimes, find_dataset
+from workbench.evals.scoring import make_report
+from workbench.evals.threshold import risk_coverage
+from workbench.i18n import tr
 from workbench.ports import Cancel, Store
 from workbench.records.answers import AskOptions
 from workbench.records.evals import (
@@ -26,43 +41,49 @@ from workbench.records.evals import (
 )
 from workbench.records.retrieval import SearchOptions
 
+ReportForm: TypeAlias = Literal["markdown", "html", "latex"]
+
 
 class EvalLab:
     """Datasets, runs, results, labels, gates, decisions of one file. Every method may be called from any thread.
 
-    Long work (``run``, ``resume``, ``sweep``) is an iterator made for a worker thread; one at a time.
+    Long work (``run``, ``resume``, ``sweep``) is an iterator made for a worker thread; one runs at a time.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, runtimes: Runtimes) -> None:
         self._store = store
+        self._runtimes = runtimes
+        self._runner = EvalRunner(store, runtimes)
+        self._running = threading.Lock()
 
     # -- datasets --------------------------------------------------------------------------------------------------
 
     def datasets(self) -> tuple[Dataset, ...]:
-        """By name."""
-        raise NotImplementedError
+        """Current versions, by name."""
+        return self._store.datasets.datasets()
 
     def dataset(self, name: str) -> Dataset:
         """Raises NotFoundError."""
-        raise NotImplementedError
+        return find_dataset(self._store, name)
 
     def cases(self, dataset: str) -> tuple[Case, ...]:
         """In order. Raises NotFoundError."""
-        raise NotImplementedError
+        return self._store.datasets.cases(dataset)
 
     def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
-        """Reads a dataset file. Raises UsageError naming the bad line."""
-        raise NotImplementedError
+        """Reads a dataset file; it asks about the chosen collection when "" is given. Raises UsageError."""
+        file = Path(path).expanduser()
+        return self._store.datasets.put(name or file.stem, collection or self._runtimes.collection(), read_cases(file))
 
     # -- runs ------------------------------------------------------------------------------------------------------
 
     def runs(self, dataset: str = "") -> tuple[Run, ...]:
         """Newest first; every dataset's when ``dataset`` is ""."""
-        raise NotImplementedError
+        return self._store.runs.runs(dataset)
 
     def find_run(self, run_id: int) -> Run:
         """Raises NotFoundError."""
-        raise NotImplementedError
+        return self._store.runs.run(run_id)
 
     def run(self, config: RunConfig, cancel: Cancel | None = None) -> Iterator[RunProgress]:
         """Runs a dataset; the first progress has the stored run, the last is ``finished``. Each case is committed.
@@ -70,28 +91,50 @@ class EvalLab:
         A cancelled run is ``stopped`` and can be resumed. The model of ``config`` replaces the desk's loaded one.
 
         Raises:
-            UsageError: nothing to run, or a layer that needs what isn't there.
+            UsageError: nothing to run, a layer that needs what isn't there, or another run is under way.
             NotFoundError: no such dataset or collection.
             FilterError: the filter can't be understood.
             EngineError: the model can't be loaded, or died too often (what was done is kept).
         """
-        raise NotImplementedError
+        with self._alone():
+            yield from self._runner.run(config, cancel)
 
     def resume(self, run_id: int, cancel: Cancel | None = None) -> Iterator[RunProgress]:
-        """Goes on at the first case without a result. Raises UsageError when the dataset or manifest has changed."""
-        raise NotImplementedError
+        """Goes on at the first case without a result.
+
+        Raises:
+            UsageError: the dataset or something in the manifest has changed; it is named.
+        """
+        with self._alone():
+            yield from self._runner.resume(run_id, cancel)
 
     def sweep(self, configs: Sequence[RunConfig], cancel: Cancel | None = None) -> Iterator[RunProgress]:
         """Runs that differ in one variable, one after another; each ends with its own ``finished`` progress."""
-        raise NotImplementedError
+        for config in configs:
+            last: RunProgress | None = None
+            for last in self.run(config, cancel):
+                yield last
+            if last is not None and last.cancelled:
+                return
 
     def results(self, run_id: int) -> tuple[CaseResult, ...]:
         """In the dataset's order, as far as the run came."""
-        raise NotImplementedError
+        return self._store.runs.results(run_id)
 
     def result(self, run_id: int, case_id: str) -> CaseResult:
         """Raises NotFoundError."""
-        raise NotImplementedError
+        return self._store.runs.result(run_id, case_id)
+
+    def run_cases(self, run_id: int) -> tuple[Case, ...]:
+        """The dataset as it was when the run began; where gold was left out, its cases can't be answered."""
+        return self._cases_of(self.find_run(run_id))
+
+    def case(self, run_id: int, case_id: str) -> Case:
+        """A case of a run. Raises NotFoundError."""
+        found = next((case for case in self.run_cases(run_id) if case.id == case_id), None)
+        if found is None:
+            raise NotFoundError(tr("No such case"), tr("Run {run} has no case “{case}”.", run=run_id, case=case_id), "")
+        return found
 
     def rerun(
         self,
@@ -101,78 +144,141 @@ class EvalLab:
         search: SearchOptions | None = None,
         cancel: Cancel | None = None,
     ) -> CaseResult:
-        """The case once more, with the run's settings or those given; the result isn't stored (its trace is)."""
-        raise NotImplementedError
+        """The case once more, with the run's settings or those given; the result isn't stored (its trace is).
+
+        Raises:
+            NotFoundError, UsageError, EngineError: as ``run``.
+            Cancelled: ``cancel`` was set.
+        """
+        run = self.find_run(run_id)
+        chosen = search or run.config.search
+        config = replace(
+            run.config,
+            ask=ask or run.config.ask,
+            search=replace(chosen, collection=chosen.collection or run.config.search.collection),
+            limit=0,
+            segment=None,
+        )
+        with self._alone():
+            return self._runner.once(config, run, self.case(run_id, case_id), cancel)
 
     def autopsy(self, run_id: int, case_id: str) -> tuple[str, ...]:
         """The gold's rank at each stage (lexical, dense, fusion, context) and the stage that lost it, in lines."""
-        raise NotImplementedError
+        return failure.autopsy(self.case(run_id, case_id), self.result(run_id, case_id))
 
     def set_baseline(self, run_id: int) -> Run:
         """Makes it its dataset's baseline, in place of the previous one."""
-        raise NotImplementedError
+        return self._store.runs.set_baseline(run_id)
 
     def baseline(self, dataset: str) -> Run | None:
         """The dataset's baseline."""
-        raise NotImplementedError
+        return next((run for run in self.runs(dataset) if run.baseline), None)
 
     def delete_run(self, run_id: int) -> None:
         """With its results and labels; traces stay."""
-        raise NotImplementedError
+        self._store.runs.delete(run_id)
 
     # -- reading runs ----------------------------------------------------------------------------------------------
 
     def report(self, run_id: int) -> RunReport:
         """The run in figures, with intervals and segments."""
-        raise NotImplementedError
+        run = self.find_run(run_id)
+        return make_report(run, self.results(run_id), self._cases_of(run))
 
     def compare(self, a: int, b: int) -> RunComparison:
         """Two runs of one dataset, paired case by case. Raises UsageError when they share no case."""
-        raise NotImplementedError
+        runs = self.find_run(a), self.find_run(b)
+        compared = compare_runs(runs[0], self.results(a), runs[1], self.results(b))
+        if runs[0].config.dataset != runs[1].config.dataset or not compared.paired:
+            raise UsageError(
+                tr("These runs can't be compared"),
+                tr("Run {a} and run {b} have no case in common.", a=a, b=b),
+                tr("Compare runs of one dataset."),
+            )
+        return compared
 
-    def export_report(self, run_id: int, form: Literal["markdown", "html", "latex"] = "markdown") -> str:
-        """The report as a text to hand on."""
-        raise NotImplementedError
+    def export_report(self, run_id: int, form: ReportForm = "markdown", gates: Sequence[GateResult] = ()) -> str:
+        """The report as a text to hand on; in LaTeX, a table of all complete runs of its dataset, best first."""
+        report, results = self.report(run_id), self.results(run_id)
+        if form == "html":
+            return reports.report_html(report, results, gates)
+        if form == "markdown":
+            return reports.report_markdown(report, results, gates)
+        others = [r.id for r in self.runs(report.run.config.dataset) if r.status == "complete" and r.id != run_id]
+        return reports.ranking_latex([report, *map(self.report, others)])
 
     def export_comparison(self, a: int, b: int) -> str:
         """The comparison as Markdown."""
-        raise NotImplementedError
+        return reports.comparison_markdown(self.compare(a, b))
 
     # -- labels ----------------------------------------------------------------------------------------------------
 
     def label(self, run_id: int, case_id: str, value: Literal[-1, 0, 1], note: str = "") -> Label:
-        """A person's verdict on one result; the previous one is kept for undo."""
-        raise NotImplementedError
+        """A person's verdict on one result; the previous one is kept for undo. Raises NotFoundError."""
+        given = Label(run_id, case_id, value, note, datetime.now(UTC))
+        self._store.runs.put_label(given)
+        return given
 
     def labels(self, run_id: int) -> tuple[Label, ...]:
         """The current one of each labelled case."""
-        raise NotImplementedError
+        return self._store.runs.labels(run_id)
 
     def undo_label(self, run_id: int) -> Label | None:
         """Takes back the run's last label; returns it as it was, None when there is none."""
-        raise NotImplementedError
+        return self._store.runs.undo_label(run_id)
 
     # -- decide ----------------------------------------------------------------------------------------------------
 
     def gate_sets(self, dataset: str = "") -> tuple[GateSet, ...]:
         """Newest first."""
-        raise NotImplementedError
+        return self._store.runs.gate_sets(dataset)
 
     def lock_gates(self, dataset: str, name: str, gates: Sequence[Gate]) -> GateSet:
         """Stores gates with the time; they can't be edited. Raises UsageError when the name is taken or none given."""
-        raise NotImplementedError
+        if not gates or not name.strip():
+            raise UsageError(
+                tr("No gates"), tr("A set of gates has a name and at least one gate."), tr("E.g. recall@5 >= 0.85")
+            )
+        return self._store.runs.lock_gates(self.dataset(dataset).name, name, gates)
+
+    def gate_set(self, dataset: str, name: str) -> GateSet:
+        """Raises NotFoundError, naming those there are."""
+        sets = self.gate_sets(dataset)
+        found = next((one for one in sets if one.name == name), None)
+        if found is None:
+            raise NotFoundError(
+                tr("No such gates"),
+                tr("“{dataset}” has no gates called “{name}”.", dataset=dataset, name=name),
+                tr("There are: {names}.", names=", ".join(one.name for one in sets))
+                if sets
+                else tr("Lock some: workbench eval gates lock"),
+            )
+        return found
 
     def check_gates(self, run_id: int, gates: str | Sequence[Gate]) -> tuple[GateResult, ...]:
-        """A locked set by its name, or gates of the moment, against a run."""
-        raise NotImplementedError
+        """A locked set by its name, or gates of the moment, against a run. Raises NotFoundError."""
+        report = self.report(run_id)
+        asked = self.gate_set(report.run.config.dataset, gates).gates if isinstance(gates, str) else gates
+        return check_gates(report, asked)
 
     def threshold_curve(self, run_id: int) -> tuple[ThresholdPoint, ...]:
-        """Coverage and risk at each τ, from a run of the generation or chain layer."""
-        raise NotImplementedError
+        """Coverage and risk at each τ, from a run of the generation or chain layer (best with τ = 0)."""
+        run = self.find_run(run_id)
+        return risk_coverage(self.results(run_id), self._cases_of(run))
 
     def choose_threshold(self, collection: str, threshold: float) -> None:
-        """Stores τ for a collection: questions asked without a τ of their own use it from now on."""
-        raise NotImplementedError
+        """Stores τ for a collection: questions asked without a τ of their own use it from now on.
+
+        Raises:
+            NotFoundError: no such collection.
+            UsageError: τ isn't between 0 and 1.
+        """
+        if not 0 <= threshold <= 1:
+            raise UsageError(
+                tr("Not a threshold"), tr("τ lies between 0 and 1, not at {value}.", value=threshold), tr("E.g. 0.6")
+            )
+        name = self._store.corpus.collection(collection).name
+        self._store.settings.set(THRESHOLD_SETTING.format(collection=name), repr(float(threshold)))
 
     def decide(
         self,
@@ -187,13 +293,69 @@ class EvalLab:
         conditions: str = "",
         review: str = "",
     ) -> DecisionRecord:
-        """Stores a decision; without ``evidence`` the main figures of its runs are written down for it."""
-        raise NotImplementedError
+        """Stores a decision; without ``evidence`` the main figures of its runs are written down for it.
+
+        Raises:
+            UsageError: it has no title or no reason.
+            NotFoundError: no such run.
+        """
+        if not title.strip() or not reasons:
+            raise UsageError(
+                tr("Not a decision yet"), tr("A decision has a title and at least one reason."), tr("Say why.")
+            )
+        shown = tuple(evidence) or tuple(_figures(self.report(run_id)) for run_id in runs)
+        record = DecisionRecord(
+            id=0,
+            title=title,
+            verdict=verdict,
+            context=context,
+            options=tuple(options),
+            reasons=tuple(reasons),
+            evidence=shown,
+            runs=tuple(self.find_run(run_id).id for run_id in runs),
+            conditions=conditions,
+            review=review,
+            created=datetime.now(UTC),
+        )
+        return self._store.runs.put_decision(record)
 
     def decisions(self) -> tuple[DecisionRecord, ...]:
         """Newest first."""
-        raise NotImplementedError
+        return self._store.runs.decisions()
 
     def export_decision(self, decision_id: int) -> str:
-        """As Markdown."""
-        raise NotImplementedError
+        """As Markdown. Raises NotFoundError."""
+        found = next((record for record in self.decisions() if record.id == decision_id), None)
+        if found is None:
+            raise NotFoundError(
+                tr("No such decision"), tr("There is no decision {id}.", id=decision_id), tr("List them first.")
+            )
+        return reports.decision_markdown(found)
+
+    # -- behind ----------------------------------------------------------------------------------------------------
+
+    def _cases_of(self, run: Run) -> tuple[Case, ...]:
+        cases = self._store.datasets.cases(run.config.dataset, run.dataset_hash)
+        return tuple(replace(case, answerable=False) for case in cases) if run.config.exclude_gold else cases
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One run at a time: two would take each other's model away. Raises UsageError."""
+        if not self._running.acquire(blocking=False):
+            raise UsageError(
+                tr("A run is under way"), tr("One evaluation runs at a time."), tr("Wait for it, or stop it first.")
+            )
+        try:
+            yield
+        finally:
+            self._running.release()
+
+
+def _figures(report: RunReport) -> str:
+    """ "#12 title: recall@5 0.853 [0.790, 0.900] n=120; …"."""
+    overall = report.overall.metrics
+    parts = [
+        f"{name} {reports.estimate_text(name, overall[name])} n={overall[name].n}"
+        for name in reports.headline_metrics(overall)
+    ]
+    return f"{reports.run_name(report.run)}: {'; '.join(parts)}"

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from workbench.records.answers import Answer, AskOptions, Manifest
+from workbench.records.models import LoadSettings
 from workbench.records.retrieval import SearchOptions
 
 CheckKind: TypeAlias = Literal["exact", "f1", "numeric", "regex", "json_schema", "sql"]
@@ -136,7 +137,7 @@ class RunConfig:
     Attributes:
         layer: "retrieval" (no model), "generation" (answer from the gold passages), "chain" (the whole product),
             "model" (model tasks, no corpus).
-        model: path of a GGUF file, "" for extractive answers.
+        model: path of a GGUF file, "" for extractive answers; ``load``: how it is loaded.
         depth: ranks kept and scored; ``k``: the cut of the @k metrics.
         limit: first so many cases, 0 for all; ``segment``: only cases whose field has the value ("type", "table").
         exclude_gold: leave the gold's documents out, so that every case is unanswerable (by a filter on source_id).
@@ -153,6 +154,7 @@ class RunConfig:
     segment: tuple[str, str] | None = None
     exclude_gold: bool = False
     title: str = ""
+    load: LoadSettings = field(default_factory=LoadSettings)
 
 
 @dataclass(frozen=True, slots=True)

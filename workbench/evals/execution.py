@@ -1,0 +1,250 @@
+"""One case through one layer: what comes out, scored, and where it was lost.
+
+The layers run separately, so that a failure names its place: retrieval without a model, generation on the gold
+passages, the whole chain, a model alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from workbench.answers.ask import Asker
+from workbench.errors import BudgetError, Cancelled, EngineError, FilterError
+from workbench.evals import marks
+from workbench.evals.failure import Failure, Findings, engine_failure, name_failure
+from workbench.evals.fixed import FixedSearcher
+from workbench.evals.gold import GoldFinder, Whereabouts, held, relevant
+from workbench.i18n import tr
+from workbench.ports import Cancel, Generator, Store
+from workbench.records.answers import Context, Generation, Message, Trace
+from workbench.records.corpus import Index
+from workbench.records.evals import Case, CaseResult, CheckKind, Ranked, RunConfig
+from workbench.records.models import GenerationSettings
+from workbench.records.retrieval import FusedHit, FusionResult, LaneResult, Not, OneOf, SearchOptions
+from workbench.retrieval.filters import combine, format_filter, parse_filter
+from workbench.retrieval.fusion import fuse
+from workbench.retrieval.search import Searcher, wanted_lanes
+from workbench.text.words import words
+
+S = TypeVar("S")
+
+_SCORE_OF: Final[dict[CheckKind, str]] = {
+    "exact": "exact_match",
+    "f1": "f1",
+    "numeric": "correctness",
+    "sql": "correctness",
+    "regex": "format_valid",
+    "json_schema": "format_valid",
+}
+
+
+class CaseRunner:
+    """Runs cases under one configuration, and stores nothing but the traces of questions.
+
+    Args:
+        config: its collection is named.
+        index: None for the model layer, which has no corpus.
+        generator: gives the loaded model, None for extractive answers; asked once a case.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        searcher: Searcher,
+        index: Index | None,
+        generator: Callable[[], Generator | None],
+        config: RunConfig,
+    ) -> None:
+        self._store = store
+        self._searcher = searcher
+        self._index = index
+        self._generator = generator
+        self._config = config
+        self._finder = GoldFinder(store, index) if index else None
+
+    def run(self, run_id: int, position: int, case: Case, cancel: Cancel | None = None) -> CaseResult:
+        """The case's result, whatever becomes of it: an engine's death is its failure, no exception.
+
+        Raises:
+            Cancelled: ``cancel`` was set; there is no result.
+            NotFoundError: the collection or its index is gone.
+        """
+        layers = {"retrieval": self._retrieval, "generation": self._generation, "chain": self._chain}
+        case = self._as_run(case)
+        blank = CaseResult(run_id, case.id, position, passed=False)
+        started = time.perf_counter()
+        try:
+            result = layers.get(self._config.layer, self._model)(blank, case, cancel)
+        except FilterError as error:
+            result = _lost(blank, Failure("filtered_out", error.message, error.remedy), error.message)
+        except BudgetError as error:
+            result = _lost(blank, Failure("truncated", error.message, error.remedy), error.message)
+        except EngineError as error:
+            told = f"{error.title}: {error.message}"
+            result = _lost(blank, engine_failure(told), told)
+        return replace(result, duration_ms=(time.perf_counter() - started) * 1000)
+
+    def _as_run(self, case: Case) -> Case:
+        """Without its gold's documents nothing answers a case."""
+        return replace(case, answerable=False) if self._config.exclude_gold else case
+
+    # -- retrieval -------------------------------------------------------------------------------------------------
+
+    def _retrieval(self, blank: CaseResult, case: Case, _cancel: Cancel | None) -> CaseResult:
+        searcher, index, options = self._searcher, self._corpus()[0], self._options(case)
+        analysis = searcher.analyse(case.question)
+        where, _ = searcher.filter(index, options)
+        lanes = [searcher.lane(lane, index, analysis, where, options) for lane in wanted_lanes(options)]
+        if error := _lane_error(case, lanes):
+            return _lost(blank, engine_failure(error), error)
+        ranked, holding = self._ranked(case, fuse(lanes, options).hits, None)
+        if not (case.answerable and relevant(case)):
+            return replace(blank, passed=None, ranked=ranked, reason=tr("The case has no gold to retrieve."))
+        scores = marks.retrieval_marks(case, holding, self._config.k)
+        result = replace(blank, passed=marks.retrieval_passed(scores, self._config.k), scores=scores, ranked=ranked)
+        return self._explained(case, result)
+
+    # -- answers ---------------------------------------------------------------------------------------------------
+
+    def _chain(self, blank: CaseResult, case: Case, cancel: Cancel | None) -> CaseResult:
+        return self._asked(blank, case, self._searcher, self._options(case), cancel)
+
+    def _generation(self, blank: CaseResult, case: Case, cancel: Cancel | None) -> CaseResult:
+        """From the gold passages; a case that can't be answered gets its hard negatives as context."""
+        index, finder = self._corpus()
+        chunks = finder.chunks(relevant(case) if case.answerable else case.negatives)
+        if chunks:
+            searcher = FixedSearcher(self._store, self._searcher.embedder, chunks)
+            return self._asked(blank, case, searcher, replace(self._config.search, collection=index.collection), cancel)
+        if case.answerable and relevant(case):
+            return self._explained(case, blank)
+        return replace(blank, passed=None, reason=tr("The case has no passages to answer from."))
+
+    def _asked(
+        self, blank: CaseResult, case: Case, searcher: Searcher, options: SearchOptions, cancel: Cancel | None
+    ) -> CaseResult:
+        asker = Asker(self._store, searcher, self._generator)
+        *_, trace = asker.ask(case.question, self._config.ask, options, cancel)
+        if trace.answer is None or trace.answer.outcome == "cancelled":
+            raise Cancelled
+        answer, generation = trace.answer, _stage(trace, "generation", Generation)
+        context = _stage(trace, "context", Context)
+        evidence = context.evidence if context else ()
+        fusion = _stage(trace, "fusion", FusionResult)
+        ranked, holding = self._ranked(case, fusion.hits if fusion else (), context)
+        scores = marks.answer_marks(case, answer, evidence) | marks.operation_marks(generation)
+        if case.answerable:
+            scores |= marks.retrieval_marks(case, holding, self._config.k) | marks.context_marks(case, evidence)
+        result = replace(blank, ranked=ranked, answer=answer, output=answer.text, scores=scores, trace_id=trace.id)
+        lanes = [lane for name in ("lexical", "dense") if (lane := _stage(trace, name, LaneResult))]
+        error = generation.error if generation and answer.outcome == "engine_gone" else _lane_error(case, lanes)
+        if error or answer.outcome == "engine_gone":
+            told = error or answer.text
+            return _lost(result, engine_failure(told), told)
+        result = replace(result, passed=marks.answer_passed(case, answer, scores))
+        return self._explained(case, result, context, generation)
+
+    # -- a model alone ---------------------------------------------------------------------------------------------
+
+    def _model(self, blank: CaseResult, case: Case, cancel: Cancel | None) -> CaseResult:
+        generator = self._generator()
+        if case.expectation is None or generator is None:
+            raise AssertionError("a model task has an expectation, and its run a model")
+        prompt = case.question
+        if generator.model.file.chat_template:
+            prompt = generator.render([Message("user", case.question)])
+        settings = GenerationSettings(
+            self._config.ask.max_output, self._config.ask.temperature, seed=self._config.ask.seed
+        )
+        *_, generation = generator.generate(prompt, settings, cancel)
+        if generation.state == "cancelled":
+            raise Cancelled
+        if generation.state == "error":
+            return _lost(blank, engine_failure(generation.error), generation.error)
+        from workbench.evals.checks import check
+
+        checked = check(case.expectation, generation.text)
+        scores = marks.operation_marks(generation) | {_SCORE_OF[case.expectation.kind]: checked.score}
+        reason = "" if checked.passed else checked.reason
+        result = replace(blank, passed=checked.passed, scores=scores, output=generation.text, reason=reason)
+        return self._explained(case, result, None, generation)
+
+    # -- behind ----------------------------------------------------------------------------------------------------
+
+    def _corpus(self) -> tuple[Index, GoldFinder]:
+        if self._index is None or self._finder is None:
+            raise AssertionError("this layer runs on a corpus")
+        return self._index, self._finder
+
+    def _options(self, case: Case) -> SearchOptions:
+        """The run's options with the case's own filter, and without the gold's documents where they are left out."""
+        options = self._config.search
+        parts = [parse_filter(expression) for expression in (options.filter, case.filter) if expression.strip()]
+        if self._config.exclude_gold and case.gold:
+            parts.append(Not(OneOf("source_id", tuple(sorted({span.source_id for span in case.gold})))))
+        return replace(options, filter=format_filter(combine(*parts)))
+
+    def _ranked(
+        self, case: Case, hits: Sequence[FusedHit], context: Context | None
+    ) -> tuple[tuple[Ranked, ...], list[tuple[int, ...]]]:
+        """The first ``depth`` hits as a result keeps them, and which of the case's gold each holds."""
+        kept = hits[: self._config.depth]
+        chunks = {chunk.id: chunk for chunk in self._store.corpus.chunks_by_id([hit.chunk_id for hit in kept])}
+        labels = {piece.chunk_id: piece.label for piece in context.evidence} if context else {}
+        dropped = {piece.chunk_id: piece.reason for piece in context.dropped} if context else {}
+        ranked: list[Ranked] = []
+        holding: list[tuple[int, ...]] = []
+        for hit in (hit for hit in kept if hit.chunk_id in chunks):
+            chunk = chunks[hit.chunk_id]
+            holding.append(held(chunk, case.gold))
+            ranked.append(
+                Ranked(
+                    chunk.id,
+                    chunk.source_id,
+                    chunk.start,
+                    chunk.end,
+                    hit.rank,
+                    hit.lexical_rank,
+                    hit.dense_rank,
+                    grade=max((case.gold[i].grade for i in holding[-1]), default=0),
+                    evidence=labels.get(chunk.id, ""),
+                    dropped=dropped.get(chunk.id, ""),
+                )
+            )
+        return tuple(ranked), holding
+
+    def _explained(
+        self, case: Case, result: CaseResult, context: Context | None = None, generation: Generation | None = None
+    ) -> CaseResult:
+        """With the stage that lost it, when it was lost."""
+        if result.passed is not False:
+            return result
+
+        def whereabouts() -> Whereabouts:
+            index, finder = self._corpus()
+            where, _ = self._searcher.filter(index, self._options(case))
+            return finder.whereabouts(relevant(case), where)
+
+        return _lost(result, name_failure(case, result, Findings(self._config.k, whereabouts, context, generation)))
+
+
+def _stage(trace: Trace, name: str, kind: type[S]) -> S | None:
+    """What that stage put out, None when it didn't run."""
+    span = trace.span(name)
+    return span.output if span is not None and isinstance(span.output, kind) else None
+
+
+def _lane_error(case: Case, lanes: Sequence[LaneResult]) -> str:
+    """Why a lane that should have run didn't; "" when it only found no words to look for."""
+    if not words(case.question):
+        return ""
+    return next((lane.skipped for lane in lanes if lane.lane == "dense" and lane.skipped), "")
+
+
+def _lost(result: CaseResult, failure: Failure, error: str = "") -> CaseResult:
+    return replace(
+        result, passed=False, failure=failure.stage, reason=failure.reason, advice=failure.advice, error=error
+    )
