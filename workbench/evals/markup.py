@@ -59,7 +59,7 @@ class Page:
 
 
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
-_LINE_START: Final = re.compile(r"^(?:([-+=])|(\d+)([.)]))")
+_LINE_START: Final = re.compile(r"^(?:([-+=])(?=[\s=-]|$)|(\d+)([.)])(?=\s|$))")
 _LATEX: Final = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

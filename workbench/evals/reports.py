@@ -163,9 +163,7 @@ def _report_page(report: RunReport, results: Sequence[CaseResult], gates: Sequen
         blocks += [Heading(tr("By {field}", field=tr(field))), _segment_table(report.overall, list(members))]
     failed = [r for r in results if r.passed is False]
     if failed:
-        rows = tuple((r.case_id, _stage(r.failure), r.reason or r.error, r.advice) for r in failed)
-        head = (tr("Case"), tr("Stage"), tr("Why"), tr("Try first"))
-        blocks += [Heading(tr("Failed cases")), Table(head, rows)]
+        blocks += [Heading(tr("Failed cases")), _failure_table(failed)]
     return Page(f"{tr('Run')} {run_name(report.run)}", (*blocks, *_manifest(report.run)))
 
 
@@ -238,6 +236,11 @@ def _gate_table(gates: Sequence[GateResult]) -> Table:
         (gate_text(g.gate), tr("passes") if g.passed else tr("fails"), g.reason, g.gate.protects) for g in gates
     )
     return Table((tr("Gate"), tr("Result"), tr("Why"), tr("Protects")), rows)
+
+
+def _failure_table(failed: Sequence[CaseResult]) -> Table:
+    rows = tuple((r.case_id, _stage(r.failure), r.reason or r.error, r.advice) for r in failed)
+    return Table((tr("Case"), tr("Stage"), tr("Why"), tr("Try first")), rows)
 
 
 def _change_row(change: MetricChange) -> tuple[str, ...]:

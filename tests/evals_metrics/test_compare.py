@@ -1,0 +1,109 @@
+"""Two runs: flips, tests, what differs, and the sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.evals_metrics.builders import MANIFEST, result, run
+from workbench.evals.compare import compare_runs, differences, p_text, verdict
+from workbench.records.answers import AskOptions
+from workbench.records.evals import RunConfig
+from workbench.records.retrieval import SearchOptions
+
+BEFORE = [True] * 37 + [False] * 3
+AFTER = [True] * 35 + [False] * 2 + [True] * 3
+
+
+def _results(passed: list[bool], metric: str = "f1", shift: float = 0.0) -> list:  # type: ignore[type-arg]
+    return [result(f"c{i}", p, {metric: i / 100 + shift, "hit@5": float(p)}) for i, p in enumerate(passed)]
+
+
+def test_three_fixed_two_broken_is_not_significant() -> None:
+    comparison = compare_runs(run(1), _results(BEFORE), run(2), _results(AFTER))
+    assert comparison.fixed == ("c37", "c38", "c39")
+    assert comparison.broken == ("c35", "c36")
+    assert verdict(comparison) == "3 fixed, 2 broken: not significant (McNemar p = 1.00)"
+
+
+def test_ten_fixed_is_significant() -> None:
+    comparison = compare_runs(run(1), _results([False] * 10), run(2), _results([True] * 10))
+    assert verdict(comparison) == "10 fixed, 0 broken: significant (McNemar p = 0.002)"
+
+
+def test_each_metric_is_paired_and_tested_by_its_kind() -> None:
+    comparison = compare_runs(run(1), _results(BEFORE), run(2), _results(AFTER, shift=0.1))
+    changes = {change.metric: change for change in comparison.metrics}
+    assert changes["hit@5"].test == "McNemar"
+    assert not changes["hit@5"].significant
+    assert changes["f1"].test == "paired bootstrap"
+    assert changes["f1"].difference.value == pytest.approx(0.1)
+    assert changes["f1"].significant
+
+
+def test_order_does_not_matter_and_only_shared_cases_count() -> None:
+    a, b = _results(BEFORE), list(reversed(_results(AFTER)))[:-10]
+    comparison = compare_runs(run(1), a, run(2), b)
+    assert comparison.paired == 30
+    assert comparison.fixed == ("c37", "c38", "c39")
+    assert any("30 of 40" in warning for warning in comparison.warnings)
+
+
+def test_unscored_cases_are_no_flip() -> None:
+    comparison = compare_runs(run(1), [result("a", None)], run(2), [result("a", True)])
+    assert comparison.fixed == ()
+    assert comparison.p_value == 1.0
+
+
+def test_a_changed_dataset_is_told() -> None:
+    comparison = compare_runs(run(1), [result("a")], run(2, dataset_hash="e" * 64), [result("a")])
+    assert any("dataset changed" in warning for warning in comparison.warnings)
+
+
+def test_one_change_of_model_is_one_difference() -> None:
+    before = run(1, RunConfig("faq", model="/m/q4.gguf"), model="q4.gguf", model_hash="1")
+    after = run(2, RunConfig("faq", model="/m/q8.gguf"), model="q8.gguf", model_hash="2")
+    assert differences(before, after) == ("model",)
+    rebuilt = run(2, RunConfig("faq", model="/m/q4.gguf"), model="q4.gguf", model_hash="2")
+    assert differences(before, rebuilt) == ("model_hash",)
+
+
+def test_loading_a_model_at_all_is_one_difference() -> None:
+    loaded = run(2, model="q4.gguf", model_hash="1", settings={**MANIFEST.settings, "model.n_ctx": 4096})
+    assert differences(run(1), loaded) == ("model",)
+
+
+def test_a_new_embedder_makes_a_new_index_and_is_one_difference() -> None:
+    assert differences(run(1), run(2, embedder="use", embedder_fingerprint="bb", index_id=2)) == ("embedder",)
+
+
+def test_settings_differ_by_their_own_names_and_titles_are_no_cause() -> None:
+    before = run(1, RunConfig("faq", title="one", limit=10))
+    after = run(2, RunConfig("faq", ask=AskOptions(evidence=3), search=SearchOptions(k=20), title="two"))
+    comparison = compare_runs(before, [result("a")], after, [result("a")])
+    assert comparison.differs == ("ask.evidence", "search.k")
+    assert any("2 things differ" in warning for warning in comparison.warnings)
+    same = compare_runs(before, [result("a")], replace(before, id=2), [result("a")])
+    assert same.differs == ()
+    assert any("chance" in warning for warning in same.warnings)
+
+
+def test_runs_that_share_no_case() -> None:
+    comparison = compare_runs(run(1), [result("a")], run(2), [result("b")])
+    assert comparison.paired == 0
+    assert comparison.metrics == ()
+    assert comparison.p_value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1.0, "p = 1.00"), (0.031, "p = 0.031"), (0.0004, "p < 0.001"), (0.049999, "p = 0.050")]
+)
+def test_p_values_as_read(p: float, text: str) -> None:
+    assert p_text(p) == text
+
+
+def test_the_sentence_in_spanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_LANG", "es")
+    comparison = compare_runs(run(1), _results(BEFORE), run(2), _results(AFTER))
+    assert verdict(comparison) == "3 arreglados, 2 rotos: no significativo (McNemar p = 1.00)"

@@ -1,0 +1,185 @@
+"""Reports: what they say, and that hostile text in them stays text."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from tests.evals_metrics.builders import WHEN, case, result, run
+from workbench.evals.compare import compare_runs
+from workbench.evals.gates import check_gates, parse_gate
+from workbench.evals.markup import Bullets, Heading, Page, Paragraph, Table, latex_text, to_html, to_latex, to_markdown
+from workbench.evals.reports import (
+    comparison_html,
+    comparison_markdown,
+    decision_markdown,
+    ranking_latex,
+    report_html,
+    report_markdown,
+    stage_title,
+)
+from workbench.evals.scoring import make_report
+from workbench.records.codec import encode
+from workbench.records.evals import DecisionRecord, RunConfig, RunReport
+from workbench.text.clean import printable
+
+HOSTILE = "<script>alert(1)</script> | [x](javascript:y) `*_#&lt; \x1b[31m \u202e %\\input{a} $x$\n# h"
+
+
+def _report(passed: int = 30, run_id: int = 1, title: str = "") -> RunReport:
+    cases = [case(f"c{i}", type="table" if i < 20 else "direct") for i in range(40)]
+    results = [
+        result(f"c{i}", i < passed, {"recall@5": float(i < passed)}, failure="" if i < passed else "cut", ms=5.0)
+        for i in range(40)
+    ]
+    return make_report(run(run_id, RunConfig("faq", title=title)), results, cases)
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def _rendered(page: Page) -> str:
+    return str(MarkdownIt("commonmark").enable("table").render(to_markdown(page)))
+
+
+def _parsed(html: str) -> _Tags:
+    parser = _Tags()
+    parser.feed(html)
+    return parser
+
+
+def test_a_report_tells_figures_with_intervals_failures_segments_and_manifest() -> None:
+    report = _report()
+    failed = [result("c39", False, failure="cut")]
+    gates = check_gates(report, [parse_gate("recall@5 >= 0.85")])
+    text = report_markdown(report, failed, gates)
+    for piece in (
+        "# Run \\#1 faq",
+        "| Recall@5 | 0.750 | \\[0.598, 0.858\\] | 40 | Wilson |",
+        "| retrieved but cut | 10 |",
+        "## By type",
+        "| table | 20 | 1.000 \\[0.839, 1.000\\]",
+        "| recall@5 \\>= 0.85 | fails | 0.750 (n = 40) misses 0.850. |",
+        "| c39 | retrieved but cut |",
+        "| ask.evidence | 5 |",
+    ):
+        assert piece in text, piece
+    tables = MarkdownIt("commonmark").enable("table").render(text).count("<table>")
+    assert tables == 6
+
+
+def test_a_comparison_tells_the_verdict_and_lists_the_flips() -> None:
+    before, after = ([result(f"c{i}", i in passed) for i in range(4)] for passed in ({0, 1}, {1, 2, 3}))
+    text = comparison_markdown(compare_runs(run(1), before, run(2, index_id=9), after))
+    assert "2 fixed, 1 broken: not significant (McNemar p = 1.00)" in text
+    assert "## Fixed (2)\n\n- c2\n- c3\n" in text
+    assert "- index\\_id" in text
+    assert "| Passed | 0.500" in text
+
+
+def test_html_runs_nothing_and_loads_nothing() -> None:
+    report = _report(title=HOSTILE)
+    failed = [result(HOSTILE, False, failure="cut", error=HOSTILE)]
+    parsed = _parsed(report_html(report, failed))
+    allowed = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "ul", "li", "table", "thead", "tbody"}
+    assert set(parsed.tags) <= allowed | {"tr", "th", "td", "p"}
+    assert set(parsed.attributes) <= {"lang", "charset", "http-equiv", "content", "name", "class"}
+    assert "<script>alert(1)</script>" in parsed.text, "it is shown as text"
+    assert "\x1b" not in parsed.text
+    assert "\u202e" not in parsed.text
+
+
+def test_markdown_shows_hostile_text_as_text() -> None:
+    page = Page(
+        HOSTILE, (Paragraph(HOSTILE), Bullets((HOSTILE,)), Table(("a", "b"), ((HOSTILE, "x"),)), Heading("- x"))
+    )
+    html = _rendered(page)
+    parsed = _parsed(html)
+    assert sorted(set(parsed.tags)) == ["h1", "h2", "li", "p", "table", "tbody", "td", "th", "thead", "tr", "ul"]
+    assert parsed.text.count("[x](javascript:y)") == 4
+    assert parsed.tags.count("td") == 2
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_back_from_markdown_and_html(text: str) -> None:
+    in_html = _parsed(to_html(Page("t", (Paragraph(text),)))).text.split("t\n", 2)[-1]
+    assert in_html.split() == printable(text).split()
+    in_markdown = _parsed(_rendered(Page("t", (Table(("head",), ((text,),)), Paragraph(text)))))
+    assert set(in_markdown.tags) <= {"h1", "table", "thead", "tr", "th", "tbody", "td", "p"}
+    assert in_markdown.attributes == []
+    shown = printable(" ".join(text.split()), newlines=False).split()
+    assert in_markdown.text.split() == ["t", "head", *shown, *shown]
+
+
+def test_latex_is_escaped() -> None:
+    assert latex_text("50% & #1_a {x} ~^\\ <≥") == (
+        r"50\% \& \#1\_a \{x\} \textasciitilde{}\textasciicircum{}\textbackslash{} \textless{}$\geq$"
+    )
+    assert to_latex(Table(("Run", "n"), (("a_b", "40"),), (1,))) == (
+        "\\begin{tabular}{lr}\n\\hline\nRun & n \\\\\n\\hline\na\\_b & 40 \\\\\n\\hline\n\\end{tabular}\n"
+    )
+
+
+def test_a_ranking_puts_the_best_first_and_those_without_the_metric_last() -> None:
+    lacking = make_report(run(9, RunConfig("faq", title="none")), [result("a", None)], [])
+    table = ranking_latex([lacking, _report(20, 1, "worse"), _report(35, 2, "better")], ["recall@5", "latency_p95_ms"])
+    rows = table.splitlines()[4:7]
+    assert [row.split(" & ")[0] for row in rows] == [r"\#2 better", r"\#1 worse", r"\#9 none"]
+    assert "0.875 [0.739, 0.945]" in rows[0]
+    assert rows[2].endswith(r"– & – \\")
+    assert ranking_latex([_report()], ["latency_p95_ms"]).count("5.0 ms") == 3
+    assert ranking_latex([]).startswith("\\begin{tabular}")
+
+
+def test_a_decision_record() -> None:
+    decision = DecisionRecord(
+        id=1,
+        title="Keep Q4",
+        verdict="measure_more",
+        context="Two quantizations.",
+        options=("Q4", "Q8"),
+        reasons=("Not significant",),
+        evidence=("3 fixed, 2 broken",),
+        runs=(1, 2),
+        conditions="",
+        review="in June",
+        created=WHEN,
+    )
+    text = decision_markdown(decision)
+    assert text.startswith("# Keep Q4\n\n- Verdict: measure more\n- Date: 2026-05-25 12:00\n\n## Context\n")
+    assert "## Runs\n\n- \\#1\n- \\#2\n" in text
+    assert "Conditions" not in text
+    assert text.endswith("## Review\n\nin June\n")
+
+
+def test_reports_are_json_that_any_program_reads() -> None:
+    report = _report()
+    json.loads(json.dumps(encode(report), allow_nan=False))
+    comparison = compare_runs(run(1), [result("a", ms=1.0)], run(2), [result("a", False, ms=2.0)])
+    json.loads(json.dumps(encode(comparison), allow_nan=False))
+    assert "Passed" in comparison_html(comparison)
+
+
+def test_reports_in_spanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_LANG", "es")
+    assert stage_title("not_retrieved") == "no recuperado"
+    text = report_markdown(_report())
+    assert "## Métricas" in text
+    assert "## Por tipo" in text

@@ -1,0 +1,70 @@
+"""The risk–coverage curve and the choice of τ on it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.evals_metrics.builders import answer, case, result
+from workbench.evals.threshold import choose_threshold, risk_coverage
+
+CASES = [case("a"), case("b"), case("c"), case("d"), case("u", answerable=False)]
+
+
+def _results(**passed: tuple[float, bool | None]) -> list:  # type: ignore[type-arg]
+    return [result(name, ok, answer=answer(support)) for name, (support, ok) in passed.items()]
+
+
+def test_a_curve_by_hand_with_ties() -> None:
+    results = _results(a=(0.9, True), b=(0.7, False), c=(0.7, True), d=(0.4, True), u=(0.5, False))
+    points = risk_coverage(results, CASES)
+    assert [p.threshold for p in points] == [0.4, 0.5, 0.7, 0.9]
+    assert [p.coverage for p in points] == [1.0, 0.8, 0.6, 0.2]
+    assert [p.risk for p in points] == pytest.approx([2 / 5, 2 / 4, 1 / 3, 0])
+    assert [p.unsupported for p in points] == [1.0, 1.0, 0.0, 0.0]
+    assert [p.correct_abstention for p in points] == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_the_most_coverage_that_the_risk_allows() -> None:
+    points = risk_coverage(_results(a=(0.9, True), b=(0.7, False), c=(0.7, True), d=(0.4, True)), CASES)
+    for risk, threshold in ((0.25, 0.4), (0.2, 0.9), (0.0, 0.9)):
+        chosen = choose_threshold(points, risk)
+        assert chosen is not None
+        assert chosen.threshold == threshold
+    assert choose_threshold(risk_coverage(_results(a=(0.9, False)), CASES), 0.1) is None
+
+
+def test_a_case_held_back_stays_held_back() -> None:
+    results = [*_results(a=(0.9, True)), result("b", False, answer=answer(0.8, "low_support", threshold=0.85))]
+    (point,) = risk_coverage(results, CASES)
+    assert (point.threshold, point.coverage, point.risk) == (0.9, 0.5, 0.0)
+
+
+def test_without_unanswerable_cases_abstention_is_unknown_not_zero() -> None:
+    (point,) = risk_coverage(_results(a=(0.9, True)), CASES)
+    assert point.correct_abstention is None
+    assert point.unsupported is None
+
+
+def test_unscored_and_broken_cases_are_left_out() -> None:
+    results = [*_results(a=(0.9, True), b=(0.8, None)), result("c", False, error="the engine died")]
+    (point,) = risk_coverage(results, CASES)
+    assert point.coverage == 1.0
+    assert risk_coverage([], CASES) == ()
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.5, 0.9]), st.booleans(), st.booleans()), min_size=1))
+def test_coverage_and_unsupported_answers_fall_as_the_threshold_rises(
+    drawn: list[tuple[float, bool, bool]],
+) -> None:
+    cases = [case(str(i), answerable) for i, (_, _, answerable) in enumerate(drawn)]
+    results = [result(str(i), ok, answer=answer(support)) for i, (support, ok, _) in enumerate(drawn)]
+    points = risk_coverage(results, cases)
+    assert [p.threshold for p in points] == sorted({support for support, _, _ in drawn})
+    assert points[0].coverage == 1.0
+    for low, high in pairwise(points):
+        assert low.coverage > high.coverage
+        assert (low.unsupported or 0) >= (high.unsupported or 0)
