@@ -35,7 +35,7 @@ check: $(STAMPS)/dev  ## format, lint, types, import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: models $(STAMPS)/dev  ## measure; see bench/
+bench: models $(STAMPS)/bench  ## measure; see bench/
 	@for script in $(wildcard bench/[a-z]*.py); do \
 	  echo "── $$script"; $(BIN)/python -m bench.$$(basename $$script .py) || exit 1; done
 
@@ -58,6 +58,11 @@ $(STAMPS)/package: pyproject.toml $(STAMPS)/venv
 $(STAMPS)/dev: $(STAMPS)/package
 	$(call say,development tools (a minute))
 	@$(BIN)/python -m pip install -qq --group dev
+	@touch $@
+
+$(STAMPS)/bench: $(STAMPS)/dev
+	$(call say,what benches compare with (a minute))
+	@$(BIN)/python -m pip install -qq --group bench
 	@touch $@
 
 $(STAMPS)/engine: $(STAMPS)/package
