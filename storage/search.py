@@ -110,6 +110,12 @@ class FileSearch:
             stored = dict(c.execute(statement, (storable(collection),)).fetchall())
         return stored | {name: column.kind for name, column in BUILT_IN.items()}
 
+    def has_language(self, index: Index, language: str) -> bool:
+        """Whether some chunk of the index is in that language."""
+        statement = "SELECT EXISTS (SELECT 1 FROM chunk WHERE index_id = ? AND language = ?)"
+        with self._connections.read() as c:
+            return bool(c.execute(statement, (index.id, storable(language))).fetchone()[0])
+
     def document_frequency(self, index: Index, terms: Sequence[str]) -> Mapping[str, int]:
         """How many chunks of the index hold each term, given as stems of ``Analysis.stems``."""
         table = words_table(index.id)

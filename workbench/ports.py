@@ -321,6 +321,10 @@ class SearchRepository(Protocol):
         """Filterable fields and their types ("text", "number", "date", "bool", "list") as the data has them."""
         ...
 
+    def has_language(self, index: Index, language: str) -> bool:
+        """Whether some chunk of the index is in that language."""
+        ...
+
     def document_frequency(self, index: Index, terms: Sequence[str]) -> Mapping[str, int]:
         """How many chunks of the index hold each term, given as stems of ``Analysis.stems``."""
         ...

@@ -113,6 +113,21 @@ def test_a_model_writes_and_its_stream_grows_one_span(store: Store) -> None:
     assert '"[F1]"' in model.settings[0].grammar
 
 
+def test_a_model_that_nothing_backs_keeps_its_answer_and_says_so(store: Store) -> None:
+    got = answer(ask(store, generator=FakeGenerator("The cafeteria sells forty elephants [F1].")), "answered")
+    assert got.text == "The cafeteria sells forty elephants [F1]."
+    assert got.claims[0].level == "unsupported"
+    assert got.remedy.startswith("None of the model's sentences is clearly backed")
+    backed = answer(ask(store, generator=FakeGenerator("A reader may borrow six books [F1].")), "answered")
+    assert backed.remedy == ""
+
+
+def test_the_warning_is_in_the_questions_language(store: Store) -> None:
+    model = FakeGenerator("La cafetería vende cuarenta elefantes [F1].")
+    got = answer(ask(store, "¿Cuánto cuesta el menú del día?", generator=model), "answered")
+    assert got.remedy.startswith("Ninguna de las frases del modelo")
+
+
 def test_a_sentence_that_the_token_limit_cut_is_left_to_the_trace(store: Store) -> None:
     model = FakeGenerator("A reader may borrow six books. [F1] Loans are ren", stop="length")
     traces = ask(store, generator=model)
@@ -194,6 +209,13 @@ def test_low_support_names_what_is_missing_in_the_questions_language(store: Stor
     query = "What is the airspeed velocity of an unladen swallow?"
     english = answer(ask(store, query, embedder=HashEmbedder()), "low_support")
     assert english.missing == "They don't speak of: airspeed, velocity, unladen, swallow."
+
+
+def test_what_is_missing_are_words_that_name_something_as_they_were_written(store: Store) -> None:
+    got = answer(ask(store, "How long can a Reader keep the Zeppelin?"), "low_support")
+    assert got.missing == "They don't speak of: keep, Zeppelin."
+    spanish = answer(ask(store, "¿Puedo saber cuánto cuesta el Zepelín?"), "low_support")
+    assert spanish.missing == "No hablan de: Zepelín."
 
 
 def test_a_filter_that_nothing_passes_is_told_apart(store: Store) -> None:

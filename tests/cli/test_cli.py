@@ -43,6 +43,14 @@ def test_ask_answers_verbatim_with_citation_and_offsets(cli: Cli, filled: Path) 
     assert [s["name"] for s in trace["spans"]][:5] == ["analysis", "filter", "lexical", "dense", "fusion"]
 
 
+def test_the_verdict_counts_the_claims_that_are_supported(cli: Cli, filled: Path) -> None:
+    told = cli("--db", filled, "ask", "Can I extend my enrolment with overdue payments?")
+    claims = told.out.count("✓ [F")
+    assert claims
+    assert f"supported {claims}/{claims} · s " in told.out
+    assert "supported" not in cli("--db", filled, "ask", "¿Quién ganó el mundial de ajedrez de 1985?").out
+
+
 def test_the_cited_span_is_the_text_of_the_source(cli: Cli, filled: Path, sources: Path) -> None:
     told = cli("--db", filled, "ask", "¿Cuánto cuesta el carné?", "--json")
     citation = json.loads(told.out)["answer"]["claims"][0]["citations"][0]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.retrieval.analysis import MAX_TERMS, analyse
+from workbench.retrieval.analysis import MAX_TERMS, analyse, names_only
 
 
 def test_a_spanish_question() -> None:
@@ -72,3 +73,23 @@ def test_any_text_is_accepted(text: str) -> None:
     assert got.query == text
     assert len(got.terms) <= MAX_TERMS
     assert all(term and not term.isspace() for term in (*got.terms, *got.phrases))
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("¿Cuánto pesa la máquina LC-40 de Peyton Manning?", ("lc", "40", "peyton", "manning")),
+        ("Dónde está late_fee", ("late_fee",)),
+        ("Dónde está", ()),
+        ("¿Qué es un iPhone?", ("iphone",)),
+    ],
+)
+def test_names_numbers_and_codes_are_told_from_words(query: str, terms: tuple[str, ...]) -> None:
+    got = names_only(analyse(query))
+    assert got.terms == terms
+    assert got.stems == ()
+
+
+def test_phrases_and_accented_names_stay() -> None:
+    got = names_only(analyse('dónde vive "el lobo gris" de Martínez'))
+    assert (got.phrases, got.exact, got.terms) == (("el lobo gris",), ("Martínez",), ("martinez",))

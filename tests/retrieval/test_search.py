@@ -13,8 +13,10 @@ from tests.library import DOCUMENTS, NAME, open_library
 from workbench.errors import EngineError, FilterError, NotFoundError, UsageError
 from workbench.ports import Store, Vector
 from workbench.records.corpus import Recipe
-from workbench.records.retrieval import SearchOptions
-from workbench.retrieval.search import Searcher
+from workbench.records.retrieval import LaneResult, SearchOptions
+from workbench.retrieval.analysis import analyse
+from workbench.retrieval.fusion import fuse
+from workbench.retrieval.search import FOREIGN_WEIGHT, Searcher
 
 OPTIONS = SearchOptions(NAME)
 
@@ -127,3 +129,44 @@ def test_retired_documents_are_not_found(store: Store) -> None:
     (gone,) = (d for d in store.corpus.documents(NAME) if d.source_id == "borrowing.md")
     store.corpus.set_status([gone.id], "retired")
     assert set(sources(store, "borrow six books")) == set(DOCUMENTS) - {"borrowing.md"}
+
+
+SPANISH = {
+    "a.txt": "El faro abre a las nueve de la mañana.",
+    "b.txt": "La torre LC-40 se cierra con llave en invierno.",
+}
+
+
+def lexical(store: Store, query: str) -> LaneResult:
+    return Searcher(store, HashEmbedder()).search(query, OPTIONS).lanes[0]
+
+
+def test_a_question_in_a_language_that_no_source_is_in_asks_for_its_names_only(tmp_path: Path) -> None:
+    store = open_library(tmp_path, SPANISH)
+    try:
+        lane = lexical(store, "What does the machine LC-40 of the lighthouse weigh?")
+        assert (len(lane.hits), lane.weight) == (1, FOREIGN_WEIGHT)
+        assert "only its names and numbers" in lane.note
+        result = Searcher(store, HashEmbedder()).search("Where is the machine?", OPTIONS)
+        assert "no names or numbers" in result.lanes[0].skipped
+        assert result.hits
+        fused = fuse([lane], OPTIONS).hits[0]
+        assert fused.contributions == (("lexical", FOREIGN_WEIGHT / 61),)
+    finally:
+        store.close()
+
+
+def test_words_that_occur_are_looked_for_whatever_language_the_question_seems_to_be_in(tmp_path: Path) -> None:
+    store = open_library(tmp_path, SPANISH)
+    try:
+        assert analyse("is the torre llave invierno").language == "en"  # mistaken: its words are the source's
+        lane = lexical(store, "is the torre llave invierno")
+        assert (len(lane.hits), lane.weight, lane.note) == (1, 1.0, "")
+        assert lexical(store, "torre llave").weight == 1.0
+    finally:
+        store.close()
+
+
+def test_a_question_in_the_sources_language_keeps_all_its_words(store: Store) -> None:
+    assert lexical(store, "What unheard-of gadgetry is there?").note == ""
+    assert lexical(store, "¿Cuánto cuesta el menú del día?").hits

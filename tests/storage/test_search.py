@@ -184,3 +184,10 @@ def test_bm25_on_xquad_keeps_its_measured_quality(store: FileStore, index: Index
     hits = [store.search.lexical(index, query(question), EVERYTHING, 5) for question, _ in cases[::2]]
     first = [bool(found) and found[0].chunk_id == gold for found, (_, gold) in zip(hits, cases[::2], strict=True)]
     assert sum(first) / len(first) > 0.92
+
+
+def test_the_languages_of_an_index_are_its_chunks(store: FileStore, index: Index) -> None:
+    assert not store.search.has_language(index, "es")
+    put(store, index, document_of("a.txt", "", title="Guía", language="es"), ["El faro abre a las nueve."])
+    assert store.search.has_language(index, "es")
+    assert not store.search.has_language(index, "en")

@@ -13,7 +13,7 @@ Cosines: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 # close together, and are lower across languages. Calibrated on XQuAD (bench/answers.py).
 _E5: Final = (0.80, 0.89)
 _OTHER: Final = (0.20, 0.70)
-_ACROSS: Final = 0.04
+_ACROSS: Final = 0.035
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Meaning:
         """(cosine − low) / (high − low) of each text: about 0 when unrelated, 1 and more for a clear answer.
 
         Args:
-            across: whether each text is in another language than the question, which costs 0.04 of cosine.
+            across: whether each text is in another language than the question, which costs 0.035 of cosine.
         """
         low, high = _E5 if "e5" in self.embedder.lower() else _OTHER
         return [

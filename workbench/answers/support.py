@@ -50,23 +50,24 @@ def answer_support(
 
     Coverage is the share of the question's idf weight in the best single piece of evidence; words that only its title
     and headings have count 0.6. Likeness is that of the unit closest to the question in meaning, 0 when unrelated and 1
-    for a clear answer. Agreement is 1 when both lanes put the same chunk first. When no evidence is in the question's
-    language, only likeness tells.
+    for a clear answer. Agreement is 1 when both lanes put the same chunk first. When what means the same is in another
+    language than the question (the dense lane's first hit), only likeness tells.
 
     Args:
         quotes: units of the evidence.
         language: of the question, "" when unknown.
     """
-    across = bool(language and evidence) and all(piece.language not in ("", language) for piece in evidence)
+    first = {lane.lane: lane.hits[0].chunk_id if lane.hits else "" for lane in lanes if not lane.skipped}
+    nearest = [piece.language for piece in evidence if piece.chunk_id == first.get("dense")]
+    across = bool(language and nearest) and nearest[0] not in ("", language)
     compared = [quote.likeness for quote in quotes if quote.likeness is not None]
-    first = [lane.hits[0].chunk_id if lane.hits else "" for lane in lanes if not lane.skipped]
     parts: dict[str, float] = {}
     if terms and not across:
         parts["coverage"] = max((_covered(terms, piece) for piece in evidence), default=0.0)
     if compared:
         parts["likeness"] = min(1.0, max(0.0, *compared))
     if len(first) == 2 and not across:
-        parts["agreement"] = float(first[0] == first[1] != "")
+        parts["agreement"] = float(first["lexical"] == first["dense"] != "")
     weight = sum(WEIGHTS[name] for name in parts)
     score = sum(WEIGHTS[name] * value for name, value in parts.items()) / weight if weight else 0.0
     return Support(score, tuple(parts.items()))

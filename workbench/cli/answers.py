@@ -68,8 +68,8 @@ def _print_search(result: SearchResult) -> None:
     ]
     print_table(("#", "lex", "dense", tr("source"), "§", tr("text")), rows, right=(0, 1, 2))
     for told in result.lanes:
-        if told.skipped:
-            click.echo(f"~ {told.lane}: {told.skipped}", err=True)
+        if told.skipped or told.note:
+            click.echo(f"~ {told.lane}: {told.skipped or told.note}", err=True)
     passed = f"{result.filter.matching:,}/{result.filter.total:,}"
     click.echo(
         tr("{passed} chunks pass the filters · {time}", passed=passed, time=duration(result.duration_ms / 1000)),

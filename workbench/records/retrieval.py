@@ -99,6 +99,8 @@ class LaneResult:
 
     Attributes:
         skipped: why the lane didn't run ("no terms left", "no embedder"), "" when it ran.
+        weight: of its ranks in fusion by RRF.
+        note: what a person must know of how it ran, "" for nothing.
     """
 
     lane: Lane
@@ -106,6 +108,8 @@ class LaneResult:
     k: int
     duration_ms: float
     skipped: str = ""
+    weight: float = 1.0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ class FusedHit:
 
 @dataclass(frozen=True, slots=True)
 class FusionResult:
-    """The fused ranking. ``method`` rrf: Σ 1/(k0 + rank); weights: Σ w · min-max score."""
+    """The fused ranking. ``method`` rrf: Σ lane weight/(k0 + rank); weights: Σ w · min-max score."""
 
     method: FusionMethod
     k0: int

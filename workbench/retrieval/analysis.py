@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from workbench.records.retrieval import Analysis
@@ -47,6 +48,25 @@ def analyse(query: str, *, languages: Sequence[str] = ("en", "es"), prefix: str 
         language=language,
         embedded_text=prefix + query,
     )
+
+
+def names_only(analysis: Analysis) -> Analysis:
+    """What of ``analysis`` is the same in any language: phrases, and words that look like names, numbers or codes."""
+    names = frozenset(map(_term, _names(analysis.query)))
+    return replace(
+        analysis,
+        terms=tuple(term for term in analysis.terms if term in names),
+        stems=(),
+        exact=tuple(word for word in analysis.exact if _term(word) in names),
+    )
+
+
+def _names(query: str) -> Iterable[str]:
+    """Words with a digit, an underscore or a capital inside, and capitalised ones that don't open the query."""
+    for place, word in enumerate(words(unicodedata.normalize("NFC", query))):
+        coded = any(c.isdigit() or c == "_" for c in word) or any(map(str.isupper, word[1:]))
+        if coded or (place and word[0].isupper()):
+            yield word
 
 
 def _rarest_looking(content: Sequence[str]) -> list[str]:

@@ -29,7 +29,7 @@ def fuse(lanes: Sequence[LaneResult], options: SearchOptions) -> FusionResult:
         )
     ran = [lane for lane in lanes if not lane.skipped]
     if options.fusion == "rrf":
-        shares = {lane.lane: reciprocal_ranks(lane.hits, options.k0) for lane in ran}
+        shares = {lane.lane: reciprocal_ranks(lane.hits, options.k0, lane.weight) for lane in ran}
     else:
         weights = dict(options.weights)
         shares = {lane.lane: weighted_scores(lane.hits, weights.get(lane.lane, 0.0)) for lane in ran}
@@ -38,9 +38,12 @@ def fuse(lanes: Sequence[LaneResult], options: SearchOptions) -> FusionResult:
     return FusionResult(options.fusion, options.k0, options.weights, hits, elapsed)
 
 
-def reciprocal_ranks(hits: Sequence[LaneHit], k0: int) -> dict[str, float]:
-    """1 / (k0 + rank) by chunk id: a lane's term of RRF(d) = Σ 1/(k0 + rank(d)) (Cormack, Clarke, Büttcher 2009)."""
-    return {hit.chunk_id: 1.0 / (k0 + hit.rank) for hit in hits}
+def reciprocal_ranks(hits: Sequence[LaneHit], k0: int, weight: float = 1.0) -> dict[str, float]:
+    """w / (k0 + rank) by chunk id: a lane's term of RRF(d) = Σ w/(k0 + rank(d)).
+
+    Of Cormack, Clarke and Büttcher (2009), whose w is 1.
+    """
+    return {hit.chunk_id: weight / (k0 + hit.rank) for hit in hits}
 
 
 def weighted_scores(hits: Sequence[LaneHit], weight: float) -> dict[str, float]:
