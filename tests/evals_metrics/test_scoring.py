@@ -71,6 +71,15 @@ def test_what_costs_and_never_helps_has_no_price_per_answer() -> None:
     assert helped.overall.metrics["cost_per_useful"].value == 3.0
 
 
+def test_the_price_of_the_one_useful_answer_has_no_upper_bound() -> None:
+    results = [result(str(i), i == 0, {"cost": 1.0}) for i in range(5)]
+    price = make_report(run(), results, []).overall.metrics["cost_per_useful"]
+    assert (price.value, price.method) == (5.0, "bootstrap, open-ended")
+    assert price.low < 5.0 <= price.high <= 5.0
+    free = make_report(run(), [result("a", False, {"cost": 0.0}), result("b", True, {"cost": 0.0})], [])
+    assert free.overall.metrics["cost_per_useful"].value == 0.0
+
+
 def test_a_run_without_results_and_scores_that_are_no_numbers() -> None:
     empty = make_report(run(), [], [])
     assert empty.overall.metrics == {}

@@ -13,7 +13,7 @@ from typing import Final
 from workbench.errors import UsageError
 from workbench.evals.metrics import Metric, metric
 from workbench.evals.scoring import describe
-from workbench.evals.statistics import cases_for_quantile, cases_for_share
+from workbench.evals.statistics import OPEN, cases_for_quantile, cases_for_share
 from workbench.i18n import tr
 from workbench.records.evals import Comparison, Estimate, Gate, GateResult, GateSet, Run, RunReport
 
@@ -86,7 +86,7 @@ def check_gate(gate: Gate, estimate: Estimate | None) -> GateResult:
     named = describe(gate.metric)
     at_least = gate.op == ">="
     bound = estimate.low if at_least else estimate.high
-    unbounded = named.kind == "time" and not at_least and estimate.n < cases_for_quantile(named.quantile)
+    unbounded = not at_least and estimate.method.endswith(OPEN)
     facts = {
         "value": named.text(estimate.value),
         "bound": named.text(bound),

@@ -83,9 +83,9 @@ def describe(name: str) -> Metric:
 
 
 def sample(figures: Iterable[tuple[float, ...]]) -> Sample:
-    """Figures of cases as an array: (n,), or (n, 2) for a ratio."""
-    array = np.array(list(figures), dtype=np.float64)
-    return array[:, 0] if array.shape[1] == 1 else array
+    """Figures of cases as an array: (n,), or (2, n) for a ratio."""
+    rows = np.array(list(figures), dtype=np.float64).T.copy()
+    return rows[0] if len(rows) == 1 else rows
 
 
 def estimate(metric: Metric, values: Sample) -> Estimate:

@@ -25,9 +25,11 @@ RESAMPLES: Final = 2000
 _SEED: Final = 20_260_525
 _CELLS: Final = 4_000_000  # of a block of resamples held in memory at once
 _TAIL: Final = 0.025
+OPEN: Final = ", open-ended"
+"""Ends the method of an interval that has no true bound at one side: what stands there is the last measured value."""
 
-Sample: TypeAlias = NDArray[np.float64]  # (n,), or (n, columns) where a statistic needs several figures of a case
-StatisticOf: TypeAlias = Callable[[Sample], Any]  # (…, n[, columns]) → (…): reduces the axis of the cases
+Sample: TypeAlias = NDArray[np.float64]  # (n,), or (2, n) where a statistic needs two figures of a case
+StatisticOf: TypeAlias = Callable[[Sample], Any]  # (…, n) → (…), or (2, …, n) → (…): the cases are the last axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +73,22 @@ def quantile(q: float) -> StatisticOf:
 
 
 def ratio(values: Sample) -> Any:
-    """Σ first column / Σ second column, as a ``StatisticOf``; infinite where the second sums to 0."""
-    sums = values.sum(axis=-2)
-    with np.errstate(divide="ignore"):
-        return np.divide(sums[..., 0], sums[..., 1])
+    """Σ first row / Σ second row over cases, as a ``StatisticOf``; infinite where the second sums to 0."""
+    above, below = values.sum(axis=-1)
+    return np.divide(above, below, out=np.full(np.shape(above), np.inf), where=below > 0)
 
 
 def bootstrap(values: Sample, statistic: StatisticOf = mean, *, resamples: int = RESAMPLES) -> Estimate:
     """The percentile bootstrap: the statistic of resampled cases, 2.5 % cut off at each end. Seeded: same in, same out.
 
-    Too narrow for few cases (under 30, warn), and empty where all values are the same.
+    Too narrow for few cases (under 30, warn); a point where all values are the same. A ratio that some resamples don't
+    have is open-ended.
 
     Raises:
         ValueError: no cases.
     """
-    low, high = np.quantile(_resampled(values, statistic, resamples), (_TAIL, 1 - _TAIL), method="inverted_cdf")
-    return Estimate(float(statistic(values)), len(values), float(low), float(high), "bootstrap")
+    drawn = _resampled(lambda picked: statistic(values[..., picked]), values.shape[-1], resamples)
+    return _percentile_interval(float(statistic(values)), values.shape[-1], drawn, "bootstrap")
 
 
 def bounded_mean(values: Sample) -> Estimate:
@@ -105,14 +107,14 @@ def order_interval(values: Sample, q: float) -> Estimate:
     The number of values under the true percentile is binomial (n, q); the bounds are the measured values at its 2.5 %
     and 97.5 % quantiles (Conover, *Practical Nonparametric Statistics*, 1999, 3.2). With fewer cases than
     ``cases_for_quantile`` the upper bound lies beyond all that was measured: then it is the largest value, and the
-    method says "open above".
+    method ends with ``OPEN``.
     """
     n = len(values)
     ordered = np.sort(values)
     below = _binomial_cdf(n, q)
     lower = int(np.searchsorted(below, _TAIL, side="right"))  # the largest l with P(X < l) ≤ 2.5 %
     upper = int(np.searchsorted(below, 1 - _TAIL)) + 1  # the smallest u with P(X < u) ≥ 97.5 %
-    method = "order statistics" if upper <= n else "order statistics, open above"
+    method = "order statistics" if upper <= n else "order statistics" + OPEN
     value = float(ordered[nearest_rank(n, q) - 1])
     return Estimate(value, n, float(ordered[max(lower, 1) - 1]), float(ordered[min(upper, n) - 1]), method)
 
@@ -145,14 +147,14 @@ def paired_difference(
     """
     if a.shape != b.shape:
         raise ValueError(f"unpaired cases: {a.shape} and {b.shape}")
-    pairs = np.stack([a, b])
-    differences = _resampled_pairs(pairs, statistic, resamples)
-    low, high = np.quantile(differences, (_TAIL, 1 - _TAIL), method="inverted_cdf")
-    value = float(statistic(b) - statistic(a))
-    differing = int((a != b).reshape(len(a), -1).any(axis=1).sum())
-    tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ where a ratio has no useful answer on either side: no difference
+        drawn = _resampled(lambda p: statistic(b[..., p]) - statistic(a[..., p]), a.shape[-1], resamples)
+    drawn[np.isnan(drawn)] = 0.0
+    difference = _percentile_interval(float(statistic(b) - statistic(a)), a.shape[-1], drawn, "paired bootstrap")
+    differing = int(np.atleast_2d(a != b).any(axis=0).sum())
+    tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     p = max(2 * (tail + 1) / (resamples + 1), math.ldexp(1.0, 1 - differing))
-    return Estimate(value, len(a), float(low), float(high), "paired bootstrap"), min(1.0, p)
+    return difference, min(1.0, p)
 
 
 def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreement:
@@ -194,24 +196,24 @@ def cases_for_share(share: float, threshold: float, *, at_least: bool) -> int | 
     return max(1, math.ceil(Z * Z * threshold * (1 - threshold) / distance**2))
 
 
-def _resampled(values: Sample, statistic: StatisticOf, resamples: int) -> NDArray[np.float64]:
-    if not len(values):
-        raise ValueError("no cases to resample")
-    return np.concatenate([statistic(values[picked]) for picked in _picks(len(values), resamples)])
+def _resampled(figure: Callable[[NDArray[np.intp]], Any], n: int, resamples: int) -> NDArray[np.float64]:
+    """``figure`` of the cases picked for each resample."""
+    drawn: NDArray[np.float64] = np.concatenate([figure(picked) for picked in _picks(n, resamples)])
+    return drawn
 
 
-def _resampled_pairs(pairs: NDArray[np.float64], statistic: StatisticOf, resamples: int) -> NDArray[np.float64]:
-    a, b = pairs
-    if not len(a):
-        raise ValueError("no cases to resample")
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ where a ratio has no useful answer on either side
-        drawn = [statistic(b[picked]) - statistic(a[picked]) for picked in _picks(len(a), resamples)]
-    differences: NDArray[np.float64] = np.concatenate(drawn)
-    return np.nan_to_num(differences, nan=0.0, posinf=np.inf, neginf=-np.inf)
+def _percentile_interval(value: float, n: int, drawn: NDArray[np.float64], method: str) -> Estimate:
+    low, high = (float(bound) for bound in np.quantile(drawn, (_TAIL, 1 - _TAIL), method="inverted_cdf"))
+    if math.isfinite(low) and math.isfinite(high):
+        return Estimate(value, n, low, high, method)
+    finite = [value, *drawn[np.isfinite(drawn)].tolist()]
+    return Estimate(value, n, max(low, min(finite)), min(high, max(finite)), method + OPEN)
 
 
 def _picks(n: int, resamples: int) -> list[NDArray[np.intp]]:
     """Which cases each resample has, in blocks that fit in memory."""
+    if not n:
+        raise ValueError("no cases to resample")
     source = np.random.default_rng(_SEED)
     block = max(1, _CELLS // n)
     return [
