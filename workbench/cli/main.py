@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from workbench import __version__, i18n
-from workbench.cli import answers, corpus, evals, models, starter
+from workbench.cli import answers, corpus, eval_decide, evals, models, starter
 from workbench.cli.display import print_error
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
 from workbench.errors import UsageError, WorkbenchError
@@ -48,19 +48,23 @@ def workbench(context: click.Context, file: Path | None) -> None:
 
 
 def _speak(command: click.Command, lang: str | None) -> None:
-    """Chooses the language and puts the help of ``command`` and of those below it into it."""
+    """Chooses the language and puts the help of ``command`` and of all those below it into it."""
     if lang:
         i18n.choose_language(lang)
-    if i18n.language() == "en":
-        return
-    for each in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
-        each.help = tr(inspect.cleandoc(each.help or ""))
-        for parameter in each.params:
-            if isinstance(parameter, click.Option) and parameter.help:
-                parameter.help = tr(parameter.help)
+    if i18n.language() != "en":
+        _translate(command)
 
 
-for family in (corpus, answers, models, starter, evals):
+def _translate(command: click.Command) -> None:
+    command.help = tr(inspect.cleandoc(command.help or ""))
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.help:
+            parameter.help = tr(parameter.help)
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        _translate(below)
+
+
+for family in (corpus, answers, models, starter, evals, eval_decide):
     for command in family.COMMANDS:
         workbench.add_command(command)
 

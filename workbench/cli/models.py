@@ -6,6 +6,7 @@ import click
 
 from workbench.cli.display import print_json, print_table, size
 from workbench.cli.front import FrontEnds
+from workbench.desk import Desk
 from workbench.i18n import tr
 
 
@@ -28,6 +29,12 @@ def models(front: FrontEnds, folder: str, as_json: bool) -> None:
     ]
     head = (tr("name"), tr("quantization"), tr("size"), tr("parameters"), tr("context"), tr("file"))
     print_table(head, rows, right=(2, 3, 4))
+
+
+def model_path(desk: Desk, model: str) -> str:
+    """The path of a model that a person names by its path, its file's name, or as ``workbench models`` shows it."""
+    by_name = {name: f.path for f in desk.models() for name in (f.name, f.path.rsplit("/", 1)[-1])}
+    return by_name.get(model, model)
 
 
 COMMANDS = (models,)

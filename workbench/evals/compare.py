@@ -20,6 +20,8 @@ _FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "index_id": ("embedder", "embedder_fingerprint", "recipe", "collection", "collection_version"),
     "collection_version": ("collection", "recipe"),
     "search.collection": ("collection",),
+    "model.quantization": ("model",),
+    "support.threshold": ("ask.threshold", "collection", "layer"),
 }
 
 
@@ -72,6 +74,7 @@ def differences(a: Run, b: Run) -> tuple[str, ...]:
     changed = {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
     # A model's load settings are there only while one is loaded.
     follows = {**_FOLLOWS, **{n: ("model",) for n in one.keys() ^ other.keys() if n.startswith("model.")}}
+    follows |= {n: (n.replace("load.", "model."),) for n in changed if n.startswith("load.")}  # asked for, and had
     return tuple(sorted(n for n in changed if changed.isdisjoint(follows.get(n, ()))))
 
 

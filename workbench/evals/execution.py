@@ -12,11 +12,12 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from workbench.answers.ask import Asker
-from workbench.errors import BudgetError, Cancelled, EngineError, FilterError
+from workbench.errors import BudgetError, Cancelled, EngineError, FileError, FilterError, NotFoundError, UsageError
 from workbench.evals import marks
+from workbench.evals.checks import check
 from workbench.evals.failure import Failure, Findings, engine_failure, name_failure
 from workbench.evals.fixed import FixedSearcher
-from workbench.evals.gold import GoldFinder, Whereabouts, held, relevant
+from workbench.evals.gold import GoldFinder, Whereabouts, relevant
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Context, Generation, Message, Trace
@@ -31,18 +32,14 @@ from workbench.text.words import words
 
 S = TypeVar("S")
 
-_SCORE_OF: Final[dict[CheckKind, str]] = {
-    "exact": "exact_match",
-    "f1": "f1",
-    "numeric": "correctness",
-    "sql": "correctness",
-    "regex": "format_valid",
-    "json_schema": "format_valid",
-}
+_SCORE_OF: Final[dict[CheckKind, str]] = {"exact": "exact_match", "f1": "f1"}
+"""What a check's score is called; "correctness" for the other kinds."""
 
 
 class CaseRunner:
     """Runs cases under one configuration, and stores nothing but the traces of questions.
+
+    A result's time is that of searching, asking or generating, without the scoring.
 
     Args:
         config: its collection is named.
@@ -85,7 +82,7 @@ class CaseRunner:
         except EngineError as error:
             told = f"{error.title}: {error.message}"
             result = _lost(blank, engine_failure(told), told)
-        return replace(result, duration_ms=(time.perf_counter() - started) * 1000)
+        return result if result.duration_ms else replace(result, duration_ms=_since(started))
 
     def _as_run(self, case: Case) -> Case:
         """Without its gold's documents nothing answers a case."""
@@ -95,12 +92,15 @@ class CaseRunner:
 
     def _retrieval(self, blank: CaseResult, case: Case, _cancel: Cancel | None) -> CaseResult:
         searcher, index, options = self._searcher, self._corpus()[0], self._options(case)
+        started = time.perf_counter()
         analysis = searcher.analyse(case.question)
         where, _ = searcher.filter(index, options)
         lanes = [searcher.lane(lane, index, analysis, where, options) for lane in wanted_lanes(options)]
         if error := _lane_error(case, lanes):
             return _lost(blank, engine_failure(error), error)
-        ranked, holding = self._ranked(case, fuse(lanes, options).hits, None)
+        hits = fuse(lanes, options).hits
+        blank = replace(blank, duration_ms=_since(started))
+        ranked, holding = self._ranked(case, hits, None)
         if not (case.answerable and relevant(case)):
             return replace(blank, passed=None, ranked=ranked, reason=tr("The case has no gold to retrieve."))
         scores = marks.retrieval_marks(case, holding, self._config.k)
@@ -127,7 +127,9 @@ class CaseRunner:
         self, blank: CaseResult, case: Case, searcher: Searcher, options: SearchOptions, cancel: Cancel | None
     ) -> CaseResult:
         asker = Asker(self._store, searcher, self._generator)
+        started = time.perf_counter()
         *_, trace = asker.ask(case.question, self._config.ask, options, cancel)
+        blank = replace(blank, duration_ms=_since(started))
         if trace.answer is None or trace.answer.outcome == "cancelled":
             raise Cancelled
         answer, generation = trace.answer, _stage(trace, "generation", Generation)
@@ -159,17 +161,24 @@ class CaseRunner:
         settings = GenerationSettings(
             self._config.ask.max_output, self._config.ask.temperature, seed=self._config.ask.seed
         )
+        started = time.perf_counter()
         *_, generation = generator.generate(prompt, settings, cancel)
+        blank = replace(blank, duration_ms=_since(started))
         if generation.state == "cancelled":
             raise Cancelled
         if generation.state == "error":
             return _lost(blank, engine_failure(generation.error), generation.error)
-        from workbench.evals.checks import check
-
-        checked = check(case.expectation, generation.text)
-        scores = marks.operation_marks(generation) | {_SCORE_OF[case.expectation.kind]: checked.score}
-        reason = "" if checked.passed else checked.reason
-        result = replace(blank, passed=checked.passed, scores=scores, output=generation.text, reason=reason)
+        answered = replace(blank, output=generation.text, scores=marks.operation_marks(generation))
+        try:
+            checked = check(case.expectation, generation.text, language=case.language, sql=self._store.fixtures)
+        except (UsageError, NotFoundError, FileError) as error:  # the expectation's own fault
+            return replace(answered, passed=None, reason=error.message, advice=error.remedy, error=error.message)
+        scores = {
+            **answered.scores,
+            _SCORE_OF.get(case.expectation.kind, "correctness"): checked.score,
+            "format_valid": float(checked.failure != "wrong_format"),
+        }
+        result = replace(answered, passed=checked.passed, scores=scores, reason=checked.reason)
         return self._explained(case, result, None, generation)
 
     # -- behind ----------------------------------------------------------------------------------------------------
@@ -191,6 +200,7 @@ class CaseRunner:
         self, case: Case, hits: Sequence[FusedHit], context: Context | None
     ) -> tuple[tuple[Ranked, ...], list[tuple[int, ...]]]:
         """The first ``depth`` hits as a result keeps them, and which of the case's gold each holds."""
+        _, finder = self._corpus()
         kept = hits[: self._config.depth]
         chunks = {chunk.id: chunk for chunk in self._store.corpus.chunks_by_id([hit.chunk_id for hit in kept])}
         labels = {piece.chunk_id: piece.label for piece in context.evidence} if context else {}
@@ -199,7 +209,7 @@ class CaseRunner:
         holding: list[tuple[int, ...]] = []
         for hit in (hit for hit in kept if hit.chunk_id in chunks):
             chunk = chunks[hit.chunk_id]
-            holding.append(held(chunk, case.gold))
+            holding.append(finder.held(chunk.id, case.gold))
             ranked.append(
                 Ranked(
                     chunk.id,
@@ -235,6 +245,11 @@ def _stage(trace: Trace, name: str, kind: type[S]) -> S | None:
     """What that stage put out, None when it didn't run."""
     span = trace.span(name)
     return span.output if span is not None and isinstance(span.output, kind) else None
+
+
+def _since(started: float) -> float:
+    """Milliseconds."""
+    return (time.perf_counter() - started) * 1000
 
 
 def _lane_error(case: Case, lanes: Sequence[LaneResult]) -> str:

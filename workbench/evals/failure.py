@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.evals.gold import Whereabouts, named, overlaps, relevant
+from workbench.evals.gold import Whereabouts, carries, named, relevant
 from workbench.evals.marks import RIGHT, cited_gold, said_in
 from workbench.evals.metrics import answer_correctness
 from workbench.evals.reports import stage_title
@@ -81,7 +81,7 @@ def _before_answer(case: Case, result: CaseResult, findings: Findings) -> Failur
     gold, context = relevant(case), findings.context
     if not gold:
         return None
-    if context and any(overlaps(e.source_id, e.start, e.end, span) for e in context.evidence for span in gold):
+    if context and any(carries(e.source_id, e.start, e.end, span) for e in context.evidence for span in gold):
         return None
     best = next((hit for hit in result.ranked if hit.grade), None)
     if best is None:
@@ -262,7 +262,7 @@ def _cut_short(generation: Generation | None) -> bool:
 def _partial(case: Case, evidence: Sequence[Evidence]) -> GoldSpan | None:
     """Gold of which the context has a part and not all."""
     for span in relevant(case):
-        pieces = [e for e in evidence if overlaps(e.source_id, e.start, e.end, span)]
+        pieces = [e for e in evidence if carries(e.source_id, e.start, e.end, span)]
         if pieces and span.end and not any(e.start <= span.start and span.end <= e.end for e in pieces):
             return span
     return None
@@ -295,7 +295,7 @@ def autopsy(case: Case, result: CaseResult) -> tuple[str, ...]:
 
 def _journey(span: GoldSpan, result: CaseResult) -> str:
     head = tr("{span} (grade {grade}):", span=named(span), grade=span.grade)
-    best = next((r for r in result.ranked if r.grade and overlaps(r.source_id, r.start, r.end, span)), None)
+    best = next((r for r in result.ranked if r.grade and carries(r.source_id, r.start, r.end, span)), None)
     if best is None:
         return f"{head} " + tr("not among the {count} results", count=len(result.ranked))
     context = best.evidence or (tr("left out ({why})", why=tr(best.dropped)) if best.dropped else "–")

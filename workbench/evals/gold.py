@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from workbench.evals.anchors import Anchors, is_whole
 from workbench.ports import Store
-from workbench.records.corpus import Chunk, Document, Index
+from workbench.records.corpus import Chunk, Index
 from workbench.records.evals import Case, GoldSpan
 from workbench.records.retrieval import Comparison, FilterNode
 from workbench.retrieval.filters import combine
@@ -27,17 +27,16 @@ def needed(case: Case) -> tuple[GoldSpan, ...]:
     return case.citations or central or relevant(case)
 
 
-def held(chunk: Chunk, gold: Sequence[GoldSpan]) -> tuple[int, ...]:
-    """Which of ``gold`` the chunk holds, by position."""
-    from workbench.evals.anchors import grade_of
+def carries(source_id: str, start: int, end: int, span: GoldSpan) -> bool:
+    """Whether delivered text carries a gold span: half of one of them is the other's (see ``anchors``), or it is whole.
 
-    return tuple(i for i, span in enumerate(gold) if grade_of(chunk, (span,)))
-
-
-def overlaps(source_id: str, start: int, end: int, span: GoldSpan) -> bool:
-    """Whether a span of a source and a gold span share text; a gold span without extent is its whole document."""
-    whole = span.start == span.end == 0
-    return source_id == span.source_id and (whole or (start < span.end and span.start < end))
+    Args:
+        start, end: of the delivered text in its source.
+    """
+    if source_id != span.source_id:
+        return False
+    inside = min(end, span.end) - max(start, span.start)
+    return is_whole(span) or (inside > 0 and 2 * inside >= min(span.end - span.start, end - start))
 
 
 def named(span: GoldSpan) -> str:
@@ -62,26 +61,16 @@ class Whereabouts:
     passing: bool
 
 
-class GoldFinder:
-    """Finds gold in one index; what it learnt of documents is kept for the run."""
+class GoldFinder(Anchors):
+    """The gold of a dataset in one index, and how far it could come; what it learnt is kept while a run lasts."""
 
     def __init__(self, store: Store, index: Index) -> None:
-        self._store = store
-        self._index = index
-
-    @cached_property
-    def _documents(self) -> dict[str, Document]:
-        return {d.source_id: d for d in self._store.corpus.documents(self._index.collection)}
+        super().__init__(store.corpus, index)
+        self._search = store.search
 
     def chunks(self, gold: Iterable[GoldSpan]) -> tuple[Chunk, ...]:
         """The chunks that hold any of it, in the order of the gold, then of the text."""
-        found: dict[str, Chunk] = {}
-        for span in gold:
-            document = self._documents.get(span.source_id)
-            for chunk in self._store.corpus.chunks(document.id, self._index.id) if document else ():
-                if held(chunk, (span,)):
-                    found.setdefault(chunk.id, chunk)
-        return tuple(found.values())
+        return tuple({chunk.id: chunk for span in gold for chunk in self.holders(span)}.values())
 
     def whereabouts(self, gold: Sequence[GoldSpan], where: FilterNode) -> Whereabouts:
         """Of the piece of ``gold`` that comes furthest."""
@@ -90,12 +79,12 @@ class GoldFinder:
 
     def _one(self, span: GoldSpan, where: FilterNode) -> Whereabouts:
         document = self._documents.get(span.source_id)
-        chunks = self.chunks((span,))
+        chunks = self.holders(span)
         alone = combine(where, Comparison("source_id", "=", span.source_id))
         return Whereabouts(
             in_corpus=document is not None,
             retired=document is not None and document.status == "retired",
             indexed=bool(chunks),
             truncated=any(chunk.truncated for chunk in chunks),
-            passing=bool(chunks) and self._store.search.matching(self._index, alone)[0] > 0,
+            passing=bool(chunks) and self._search.matching(self._index, alone)[0] > 0,
         )

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from workbench.evals import metrics
-from workbench.evals.gold import needed, overlaps, relevant
+from workbench.evals.gold import carries, needed, relevant
 from workbench.records.answers import Answer, Evidence, Generation
 from workbench.records.evals import Case
 
@@ -30,10 +30,10 @@ def retrieval_marks(case: Case, held: Sequence[Sequence[int]], k: int) -> dict[s
 
 
 def context_marks(case: Case, evidence: Sequence[Evidence]) -> dict[str, float]:
-    """Context precision and recall: a piece is useful when it shares text with relevant gold."""
+    """Context precision and recall: a piece is useful when it carries relevant gold."""
     gold, wanted = relevant(case), needed(case)
-    useful = sum(any(overlaps(e.source_id, e.start, e.end, span) for span in gold) for e in evidence)
-    present = sum(any(overlaps(e.source_id, e.start, e.end, span) for e in evidence) for span in wanted)
+    useful = sum(any(carries(e.source_id, e.start, e.end, span) for span in gold) for e in evidence)
+    present = sum(any(carries(e.source_id, e.start, e.end, span) for e in evidence) for span in wanted)
     return _defined(
         context_precision=metrics.context_precision(useful, len(evidence)) if gold else None,
         context_recall=metrics.context_recall(present, len(wanted)),
@@ -80,7 +80,7 @@ def cited_gold(case: Case, answer: Answer, evidence: Sequence[Evidence]) -> tupl
     return tuple(
         position
         for position, span in enumerate(needed(case))
-        if any(overlaps(piece.source_id, piece.start, piece.end, span) for piece in cited)
+        if any(carries(piece.source_id, piece.start, piece.end, span) for piece in cited)
     )
 
 

@@ -106,6 +106,8 @@ class EvalRunner:
             config = replace(config, search=replace(config.search, collection=name))
             index = searcher.index(name)
             self._check_search(config, searcher, index)
+            if searcher.embedder and "dense" in config.search.lanes:
+                searcher.embedder.start()  # or the first case would be timed with it
         writes = config.layer == "model" or (config.layer != "retrieval" and config.ask.mode != "extractive")
         generator = self._loaded(config, cancel) if config.model and writes else None
         told = self._manifest(config, searcher, index, generator)

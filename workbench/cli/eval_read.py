@@ -1,0 +1,119 @@
+"""``workbench eval``: read runs: show, compare, report, label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal
+
+import click
+
+from workbench.cli.display import print_json, print_table
+from workbench.cli.eval import group, run_number
+from workbench.cli.eval_text import print_case, print_comparison, print_report, print_results
+from workbench.cli.front import FrontEnds
+from workbench.errors import UsageError
+from workbench.evals.lab import ReportForm
+from workbench.i18n import tr
+
+VALUES: Final[dict[str, Literal[-1, 0, 1]]] = {"right": 1, "wrong": -1, "undecided": 0}
+
+
+@group.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("--case", "case_id", default="", metavar="ID", help="One case: what came out, and where it was lost.")
+@click.option("--cases", "every", is_flag=True, help="A line a case.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def show(front: FrontEnds, run_id: str, case_id: str, every: bool, as_json: bool) -> None:
+    """Shows a run's figures, its cases, or one of them. RUN is a number, or "last"."""
+    with front.desk() as desk:
+        lab, number = desk.evals, run_number(desk, run_id)
+        if case_id:
+            result = lab.result(number, case_id)
+            if not as_json:
+                print_case(lab.case(number, case_id), result, lab.autopsy(number, case_id))
+                return
+            print_json(result)
+        elif every:
+            results = lab.results(number)
+            print_json(results) if as_json else print_results(results)
+        else:
+            report = lab.report(number)
+            print_json(report) if as_json else print_report(report)
+
+
+@group.command()
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--markdown", is_flag=True, help="Print as Markdown.")
+@click.pass_obj
+def compare(front: FrontEnds, a: str, b: str, as_json: bool, markdown: bool) -> None:
+    """Compares two runs case by case: what B fixed and broke, and whether it is more than chance."""
+    with front.desk() as desk:
+        first, second = run_number(desk, a), run_number(desk, b)
+        if markdown:
+            click.echo(desk.evals.export_comparison(first, second))
+            return
+        compared = desk.evals.compare(first, second)
+    if as_json:
+        print_json(compared)
+    else:
+        print_comparison(compared)
+
+
+@group.command()
+@click.argument("run_id", metavar="RUN")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "html", "latex"]),
+    default="markdown",
+    show_default=True,
+    help="LaTeX is a table of the dataset's complete runs.",
+)
+@click.option("--output", "-o", "file", type=click.Path(path_type=Path), help="Write it here [stdout].")
+@click.pass_obj
+def report(front: FrontEnds, run_id: str, form: ReportForm, file: Path | None) -> None:
+    """Writes a run's report."""
+    with front.desk() as desk:
+        text = desk.evals.export_report(run_number(desk, run_id), form)
+    write(text, file)
+
+
+def write(text: str, file: Path | None) -> None:
+    """To a file, or to stdout. Raises UsageError when the file can't be written."""
+    if file is None:
+        click.echo(text)
+        return
+    try:
+        file.write_text(text + "\n", "utf-8")
+    except OSError as error:
+        raise UsageError(
+            tr("The file can't be written"), f"{file}: {error.strerror}", tr("Choose another place.")
+        ) from error
+
+
+@group.command()
+@click.argument("run_id", metavar="RUN")
+@click.argument("case_id", metavar="CASE", default="")
+@click.argument("value", type=click.Choice(list(VALUES)), default="undecided")
+@click.option("--note", default="", help="Why.")
+@click.option("--undo", is_flag=True, help="Take the run's last label back.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def label(front: FrontEnds, run_id: str, case_id: str, value: str, note: str, undo: bool, as_json: bool) -> None:
+    """Labels a result, takes the last label back, or lists a run's labels. Labels never change scores."""
+    with front.desk() as desk:
+        number = run_number(desk, run_id)
+        if undo:
+            desk.evals.undo_label(number)
+        elif case_id:
+            desk.evals.label(number, case_id, VALUES[value], note)
+        labels = desk.evals.labels(number)
+    if as_json:
+        print_json(labels)
+        return
+    sign = {1: "+", 0: "0", -1: "−"}
+    rows = [(sign[one.value], one.case_id, f"{one.created:%Y-%m-%d %H:%M}", one.note) for one in labels]
+    print_table(("", tr("case"), tr("when"), tr("note")), rows)

@@ -1,0 +1,116 @@
+"""Runs, results and comparisons as lines of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from workbench.cli.display import duration, print_table
+from workbench.evals.compare import p_text, verdict
+from workbench.evals.reports import estimate_text, headline_metrics, run_name, stage_title
+from workbench.evals.scoring import describe
+from workbench.i18n import tr
+from workbench.records.evals import Case, CaseResult, RunComparison, RunReport
+from workbench.text.clean import printable
+
+
+def print_report(report: RunReport) -> None:
+    """The run's figures with n and interval, where its cases fail, and what weakens the figures."""
+    run, config, told = report.run, report.run.config, report.run.manifest
+    parts = (config.layer, told.collection, told.embedder, told.recipe, told.model, tr(run.status))
+    click.echo(click.style(printable(run_name(run), newlines=False), bold=True) + f"  {run.done:,}/{run.total:,}")
+    click.echo(printable(" · ".join(part for part in parts if part), newlines=False))
+    click.echo("")
+    rows = [
+        (describe(name).title, estimate_text(name, found), f"{found.n:,}", found.method)
+        for name, found in report.overall.metrics.items()
+    ]
+    print_table((tr("metric"), tr("value [95 %]"), "n", tr("interval")), rows, right=(2,))
+    if report.failures:
+        click.echo("")
+        lost = [(stage_title(stage), str(count)) for stage, count in report.failures.items()]  # type: ignore[arg-type]
+        print_table((tr("lost at"), tr("cases")), lost, right=(1,))
+    print_warnings(report.warnings)
+
+
+def print_warnings(warnings: Sequence[str]) -> None:
+    """What a reader must know before believing the figures, on stderr."""
+    for warning in warnings:
+        click.echo(f"! {printable(warning, newlines=False)}", err=True)
+
+
+def print_sweep(reports: Sequence[RunReport]) -> None:
+    """Runs as rows, their headline metrics as columns; @k is each run's own k."""
+    named = [{name.partition("@")[0]: name for name in headline_metrics(r.overall.metrics)} for r in reports]
+    families = list(dict.fromkeys(family for names in named for family in names))
+    rows = [
+        (
+            run_name(r.run),
+            f"{r.overall.cases:,}",
+            *(estimate_text(names[f], r.overall.metrics[names[f]]) if f in names else "–" for f in families),
+        )
+        for r, names in zip(reports, named, strict=True)
+    ]
+    titles = (describe(named[0].get(family, family)).title.partition("@") for family in families)
+    print_table((tr("run"), "n", *(f"{title}@k" if at else title for title, at, _ in titles)), rows, right=(1,))
+
+
+def print_comparison(compared: RunComparison) -> None:
+    """The verdict, what differs, each metric's paired difference, and the lists of flips."""
+    a, b = compared.a, compared.b
+    click.echo(printable(f"{run_name(a)} → {run_name(b)} · {compared.paired:,} ", newlines=False) + tr("cases"))
+    click.echo(click.style(verdict(compared), bold=True))
+    click.echo(tr("differs: {fields}", fields=", ".join(compared.differs) or "–"))
+    click.echo("")
+    rows = [
+        (
+            describe(c.metric).title,
+            describe(c.metric).text(c.a.value),
+            describe(c.metric).text(c.b.value),
+            f"{c.difference.value:+.3f} [{c.difference.low:+.3f}, {c.difference.high:+.3f}]",
+            p_text(c.p_value),
+            f"{c.difference.n:,}",
+        )
+        for c in compared.metrics
+    ]
+    head = (tr("metric"), "a", "b", tr("b − a [95 %]"), "p", "n")
+    print_table(head, rows, right=(1, 2, 5))
+    for title, cases in ((tr("fixed"), compared.fixed), (tr("broken"), compared.broken)):
+        if cases:
+            click.echo(printable(f"{title}: {', '.join(cases)}", newlines=False))
+    print_warnings(compared.warnings)
+
+
+def print_results(results: Sequence[CaseResult]) -> None:
+    """A line a case."""
+    rows = [
+        (
+            {True: "✓", False: "✗", None: "·"}[r.passed],
+            r.case_id,
+            stage_title(r.failure) if r.failure else "",
+            duration(r.duration_ms / 1000),
+            r.reason,
+        )
+        for r in results
+    ]
+    print_table(("", tr("case"), tr("lost at"), tr("time"), tr("why")), rows, right=(3,))
+
+
+def print_case(case: Case, result: CaseResult, journey: Sequence[str]) -> None:
+    """One case: what was asked and expected, what came out, its scores, where it was lost."""
+    click.echo(click.style(printable(case.question), bold=True))
+    expected = " / ".join(case.answers) or (case.expectation.value if case.expectation else case.criterion)
+    if not case.answerable:
+        expected = tr("it can't be answered")
+    click.echo(printable(tr("expected: {answers}", answers=expected or "–")))
+    click.echo("")
+    if result.output:
+        click.echo(printable(result.output) + "\n")
+    for name, value in result.scores.items():
+        click.echo(f"  {describe(name).title}: {describe(name).text(value)}")
+    click.echo("")
+    for line in journey:
+        click.echo(printable(line))
+    if result.trace_id:
+        click.echo(click.style(f"trace {result.trace_id}", dim=True))

@@ -1,0 +1,110 @@
+"""A run's configuration by names: what an option, or a sweep over one variable, sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+from workbench.errors import UsageError
+from workbench.i18n import tr
+from workbench.records.evals import RunConfig
+
+Part: TypeAlias = Literal["", "search", "ask", "load"]
+
+LANES: Final = {"lexical": ("lexical",), "dense": ("dense",), "both": ("lexical", "dense")}
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A field of a run's configuration.
+
+    Attributes:
+        part: the record it is in, "" for the configuration itself.
+        read: its value from text; raises ValueError or KeyError.
+    """
+
+    part: Part
+    field: str
+    read: Callable[[str], Any]
+
+
+def _one_of(*names: str) -> Callable[[str], str]:
+    return lambda text: {name: name for name in names}[text]
+
+
+def _at_least(low: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        value = int(text)
+        if value < low:
+            raise ValueError(text)
+        return value
+
+    return read
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError(text)
+    return value
+
+
+VARIABLES: Final[Mapping[str, Variable]] = {
+    "layer": Variable("", "layer", _one_of("retrieval", "generation", "chain", "model")),
+    "model": Variable("", "model", str),
+    "k": Variable("", "k", _at_least(1)),
+    "depth": Variable("", "depth", _at_least(1)),
+    "collection": Variable("search", "collection", str),
+    "lane": Variable("search", "lanes", LANES.__getitem__),
+    "fusion": Variable("search", "fusion", _one_of("rrf", "weights")),
+    "k0": Variable("search", "k0", _at_least(0)),
+    "candidates": Variable("search", "candidates", _at_least(1)),
+    "filter": Variable("search", "filter", str),
+    "mode": Variable("ask", "mode", _one_of("auto", "extractive", "generated")),
+    "evidence": Variable("ask", "evidence", _at_least(1)),
+    "threshold": Variable("ask", "threshold", _share),
+    "max-output": Variable("ask", "max_output", _at_least(1)),
+    "temperature": Variable("ask", "temperature", float),
+    "seed": Variable("ask", "seed", int),
+    "context": Variable("load", "context", _at_least(1)),
+    "kv-type": Variable("load", "kv_type", _one_of("f16", "q8_0", "q4_0")),
+}
+"""By the names that options and sweeps use. A chunk size or an embedder is another collection."""
+
+
+def with_variable(config: RunConfig, name: str, text: str) -> RunConfig:
+    """``config`` with one variable set. Raises UsageError for an unknown name or a value out of its range."""
+    variable = VARIABLES.get(name)
+    if variable is None:
+        raise UsageError(
+            tr("No such variable"),
+            tr("A run has no variable “{name}”.", name=name),
+            tr("There are: {names}.", names=", ".join(VARIABLES)),
+        )
+    try:
+        value = variable.read(text)
+    except (ValueError, KeyError) as error:
+        raise UsageError(
+            tr("Not a value"),
+            tr("“{value}” is no value of {name}.", value=text, name=name),
+            tr("workbench eval run --help tells the options."),
+        ) from error
+    if not variable.part:
+        return replace(config, **{variable.field: value})
+    part = replace(getattr(config, variable.part), **{variable.field: value})
+    return replace(config, **{variable.part: part})
+
+
+def vary(config: RunConfig, name: str, values: Sequence[str]) -> tuple[RunConfig, ...]:
+    """One configuration per value, titled "name=value": they differ in nothing else. Raises UsageError."""
+    if len(set(values)) < 2:
+        raise UsageError(
+            tr("Nothing varies"),
+            tr("A sweep needs at least two different values of {name}.", name=name),
+            tr("E.g. --vary k=1,5,10"),
+        )
+    before = f"{config.title} · " if config.title else ""
+    return tuple(
+        replace(with_variable(config, name, value), title=f"{before}{name}={value}") for value in dict.fromkeys(values)
+    )
