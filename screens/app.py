@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -131,6 +131,11 @@ class WorkbenchApp(App[int]):
         if not self.screen.is_modal:
             self.switch_mode(mode)
             self.screen.refresh_bindings()
+
+    async def show_trace(self, trace_id: str, query: str) -> None:
+        """Goes to Ask with a stored trace, or with the question when "" is given for one."""
+        await self.switch_mode(AskScreen.mode)
+        cast(AskScreen, self.screen).open_trace(trace_id, query)
 
     def action_help(self) -> None:
         """Every key that acts here."""

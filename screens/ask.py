@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 
 from screens.base import ModeScreen
 from screens.dialogs import PassageDialog
-from screens.history import PastTrace, read_past
+from screens.history import PastTrace, read_past, read_trace
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
 from screens.style import Tone, content, milliseconds
@@ -323,6 +323,13 @@ class AskScreen(ModeScreen):
         """An earlier or later question with its answer and ranking."""
         wanted = max(0, self._past + step)
         self.jobs.read(self, lambda: read_past(self.desk, wanted), self._show_past)
+
+    def open_trace(self, trace_id: str, query: str) -> None:
+        """A stored trace with its ranking; where none was stored, the question is asked of the index anew."""
+        if trace_id:
+            self.jobs.read(self, lambda: read_trace(self.desk, trace_id), self._show_past)
+        else:
+            self.query_one("#query", Input).value = query
 
     def _show_past(self, past: PastTrace | None) -> None:
         if past is None:

@@ -30,11 +30,21 @@ def read_past(desk: Desk, place: int) -> PastTrace | None:
     if not summaries:
         return None
     place = max(0, min(place, len(summaries) - 1))
-    trace = desk.trace(summaries[place].id)
+    return _read_ranking(desk, desk.trace(summaries[place].id), place, len(summaries))
+
+
+def read_trace(desk: Desk, trace_id: str) -> PastTrace:
+    """A trace by its id, wherever it stands among the others. Runs in a worker. Raises NotFoundError."""
+    trace = desk.trace(trace_id)
+    ids = [summary.id for summary in desk.traces()]
+    return _read_ranking(desk, trace, ids.index(trace.id) if trace.id in ids else len(ids), len(ids))
+
+
+def _read_ranking(desk: Desk, trace: Trace, place: int, of: int) -> PastTrace:
     span = trace.span("fusion")
     fusion = span.output if span and isinstance(span.output, FusionResult) else None
     hits = tuple(_view(desk, hit) for hit in fusion.hits[:20]) if fusion else ()
-    return PastTrace(trace, hits, fusion, place, len(summaries))
+    return PastTrace(trace, hits, fusion, place, of)
 
 
 def _view(desk: Desk, hit: FusedHit) -> HitView:

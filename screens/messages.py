@@ -13,6 +13,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from workbench.desk import DeskStatus
     from workbench.records.answers import Trace
+    from workbench.records.evals import RunProgress
     from workbench.records.models import LoadProgress
 
 
@@ -50,3 +51,11 @@ class LoadMoved(Snapshot):
 
 class WorkMoved(Snapshot):
     """Fires when a running work begins, ends or has something new to tell; the top line asks the jobs what."""
+
+
+class RunMoved(Snapshot):
+    """Fires for every case that a running evaluation ends; carries how far it is. Its cases are read from the file."""
+
+    def __init__(self, progress: RunProgress) -> None:
+        super().__init__()
+        self.progress = progress

@@ -8,7 +8,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.screens.fake_records import TEXTS, cases, claim, context, fuse, models
+from tests.screens.fake_lab import FakeLab
+from tests.screens.fake_records import TEXTS, claim, context, fuse, models
 from workbench.desk import DeskStatus
 from workbench.errors import EngineError, FilterError, NotFoundError
 from workbench.ports import Cancel, DeleteCheck, TraceSummary
@@ -23,7 +24,6 @@ from workbench.records.answers import (
     TraceSpan,
 )
 from workbench.records.corpus import Chunk, Collection, Document, IngestOutcome, IngestProgress, IngestRequest, Recipe
-from workbench.records.evals import Case, Dataset
 from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, MemorySplit, ModelFile
 from workbench.records.retrieval import (
     Analysis,
@@ -56,13 +56,14 @@ class FakeDesk:
         self._traces: list[Trace] = []
         self._folders: list[str] = []
         self._chosen = "" if empty else "regulations-2026"
-        self._datasets = {} if empty else {"xquad-es": cases()}
         self.model: LoadedModel | None = None
         if not empty:
             for name, parts in TEXTS.items():
                 self._add(name, parts)
             for number in range(copies):
                 self._add(f"notes/{number:04}.md", TEXTS["faq.md"])
+        self.evals = FakeLab(self, empty=empty)
+        self.searched.clear()
 
     # -- building --------------------------------------------------------------------------------------------------
 
@@ -336,7 +337,10 @@ class FakeDesk:
         yield trace
 
     def trace(self, trace_id: str) -> Trace:
-        return next(t for t in self._traces if t.id == trace_id)
+        return self.evals.traces.get(trace_id) or next(t for t in self._traces if t.id == trace_id)
+
+    def forget(self, trace: Trace) -> None:
+        self._traces.remove(trace)
 
     def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
         return tuple(
@@ -373,21 +377,6 @@ class FakeDesk:
     def unload_model(self) -> int:
         self.model = None
         return 226 << 20
-
-    # -- evals -----------------------------------------------------------------------------------------------------
-
-    def datasets(self) -> tuple[Dataset, ...]:
-        return tuple(
-            Dataset(1, name, "regulations-2026", "c0ffee" * 10, WHEN, len(cases), sum(c.answerable for c in cases))
-            for name, cases in self._datasets.items()
-        )
-
-    def cases(self, dataset: str) -> tuple[Case, ...]:
-        return self._datasets[dataset]
-
-    def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
-        self._datasets[name] = cases()[:2]
-        return next(d for d in self.datasets() if d.name == name)
 
     def close(self) -> None:
         """Nothing to close."""

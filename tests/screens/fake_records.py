@@ -1,10 +1,9 @@
-"""Sample records for the fake desk: a small collection, a dataset, four model files."""
+"""Sample records for the fake desk: a small collection, four model files."""
 
 from __future__ import annotations
 
 from workbench.records.answers import Citation, Claim, Context, Dropped, Evidence, Ledger
 from workbench.records.corpus import Chunk
-from workbench.records.evals import Case, GoldSpan
 from workbench.records.models import ModelFile
 from workbench.records.retrieval import FusedHit
 
@@ -112,30 +111,6 @@ def claim(label: str, chunk: Chunk, number: int) -> Claim:
         quote=sentence,
     )
     return Claim(f"{sentence} [{label}]", (cited,), 0.71 - number * 0.3, "supported" if number == 0 else "weak")
-
-
-def cases() -> tuple[Case, ...]:
-    """Two with an answer, one without."""
-    return (
-        Case(
-            "q-001",
-            "¿Puedo ampliar matrícula si tengo pagos pendientes?",
-            gold=(GoldSpan("regulations.pdf", 180, 340, 3), GoldSpan("calendar.csv")),
-            answers=("No, hasta haberlos abonado.",),
-            type="direct",
-            difficulty="easy",
-            language="es",
-        ),
-        Case(
-            "q-002",
-            "When do classes begin?",
-            gold=(GoldSpan("calendar.csv", 14, 60),),
-            answers=("September 20",),
-            type="direct",
-            language="en",
-        ),
-        Case("q-003", "Who painted the lighthouse?", answerable=False, type="unanswerable", notes="Nobody says."),
-    )
 
 
 def models() -> list[ModelFile]:

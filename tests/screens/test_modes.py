@@ -1,4 +1,4 @@
-"""Models, Corpus and Evals, as a person uses them."""
+"""Models and Corpus, as a person uses them."""
 
 from __future__ import annotations
 
@@ -205,26 +205,3 @@ async def test_a_hundred_thousand_rows_are_drawn_without_a_wait() -> None:
         await pilot.pause()
         assert time.perf_counter() - began < 5  # not a measurement: drawing every row would take a minute
         assert "document 99999" in screen_text(app)
-
-
-async def test_evals_list_cases_with_what_is_expected_and_import_more() -> None:
-    desk = FakeDesk()
-    app = app_on(desk)
-    async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f4")
-        await settle(pilot)
-        seen = screen_text(app)
-        assert "No, hasta haberlos abonado." in seen
-        assert "180–340" in seen
-        assert "2 of 3 answerable" in seen
-        await pilot.press("enter", "end")
-        await settle(pilot)
-        assert "abstaining is right" in screen_text(app)
-        await pilot.press("i")
-        await settle(pilot)
-        await type_text(pilot, "pyproject.toml")
-        await pilot.press("enter")
-        await settle(pilot)
-        assert [d.name for d in desk.datasets()] == ["xquad-es", "pyproject"]
-        assert "Datasets ── 2" in screen_text(app)

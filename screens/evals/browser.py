@@ -1,0 +1,300 @@
+"""What the Evals screen shows and how it is stepped through: runs, cases, the chosen one; all of it read in workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from screens.base import ModeScreen
+from screens.evals.case import CasePane
+from screens.evals.figures import Figures, progress_text
+from screens.evals.items import EVERYTHING, VIEWS, CaseItem, Narrow, View, next_item, shown
+from screens.evals.lists import (
+    Place,
+    case_columns,
+    case_row,
+    narrow_name,
+    run_columns,
+    run_rows,
+    view_name,
+    why_empty,
+)
+from screens.evals.reading import (
+    CaseView,
+    Lists,
+    RunView,
+    read_case,
+    read_dataset,
+    read_gate_marks,
+    read_labels,
+    read_lists,
+    read_run,
+)
+from screens.style import content, count
+from screens.widgets.grid import Grid, ListPane, Row
+from screens.work import Jobs, Latest
+from workbench.errors import WorkbenchError
+from workbench.i18n import tr
+from workbench.records.evals import Dataset, Run, RunProgress
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the cursor asks for: a dataset (run 0) or a run, against another one."""
+
+    dataset: Dataset
+    run: int = 0
+    other: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What was read, with the rows of its cases."""
+
+    view: RunView
+    rows: Mapping[str, Row]
+
+
+class CaseBrowser(ModeScreen):
+    """Runs over cases on the left; figures over the case under the cursor on the right."""
+
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__(desk, jobs)
+        self.shown: RunView | None = None
+        self.against: dict[int, int] = {}
+        self.live: RunProgress | None = None
+        self._lists = Lists((), (), {})
+        self._rows: Mapping[str, Row] = {}
+        self._folded: set[str] = set()
+        self._marks: dict[int, bool] = {}
+        self._go_to = ""
+        self._view: View = "failing"
+        self._narrow: Narrow = EVERYTHING
+        self._opening = Latest(jobs, self, self._read_opening, self._show_opened, self._not_opened)
+        self._stepping = Latest(jobs, self, self._read_case, self._show_case, self._not_opened)
+
+    def body(self) -> Iterable[Widget]:
+        """Two lists beside two panes."""
+        with Horizontal(id="evals"):
+            with Vertical(id="evals-left"):
+                yield ListPane(self._runs_title, run_columns(), id="runs")
+                yield ListPane(self._cases_title, case_columns(), id="cases")
+            with Vertical(id="evals-right"):
+                yield Figures()
+                yield CasePane()
+
+    # -- lists -----------------------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        """Datasets and runs."""
+        self.jobs.read(self, lambda: read_lists(self.desk), self._show_lists)
+
+    def _show_lists(self, lists: Lists) -> None:
+        first = not self._lists.datasets
+        self._lists = lists
+        if first and lists.runs:
+            self._go_to = Place(lists.runs[0].config.dataset, lists.runs[0].id).key
+        self.draw_runs()
+        grid = self.query_one("#runs-grid", Grid)
+        if self._go_to:
+            grid.go_to(self._go_to)
+            self._go_to = ""
+        if not lists.datasets:
+            self.shown = None
+            self._show_rows()
+        self.jobs.read(self, self._read_marks, self._show_marks)
+
+    def _read_marks(self) -> dict[int, bool]:
+        return read_gate_marks(self.desk, self._lists.runs, self._lists.gates)
+
+    def _show_marks(self, marks: dict[int, bool]) -> None:
+        if marks != self._marks:
+            self._marks = marks
+            self.draw_runs()
+
+    def draw_runs(self) -> None:
+        """The datasets with their runs, as far as they are."""
+        live = {self.live.run.id: self.live.run} if self.live else {}
+        other = self.shown.other.id if self.shown and self.shown.other else 0
+        pane = self.query_one("#runs", ListPane)
+        pane.show(run_rows(self._lists, self._folded, self._marks, live, other))
+
+    def go_to_run(self, run: Run) -> None:
+        """Reads the lists anew and puts the cursor on the run."""
+        self._go_to = Place(run.config.dataset, run.id).key
+        self.reload()
+
+    def fold(self, dataset: str) -> None:
+        """Hides a dataset's runs, or shows them again."""
+        self._folded ^= {dataset}
+        self.draw_runs()
+
+    @property
+    def place(self) -> Place | None:
+        """Where the cursor is in the list of runs."""
+        key = self.query_one("#runs-grid", Grid).key
+        return Place.of(key) if key else None
+
+    def known_run(self, run_id: int) -> Run | None:
+        """A listed run."""
+        return next((run for run in self._lists.runs if run.id == run_id), None)
+
+    def runs_of(self, dataset: str) -> list[Run]:
+        """The listed runs of a dataset, newest first."""
+        return [run for run in self._lists.runs if run.config.dataset == dataset]
+
+    def _runs_title(self, shown: int, there: int) -> str:
+        return f"{tr('Datasets and runs')} ── {len(self._lists.datasets)}/{count(len(self._lists.runs))}"
+
+    # -- a run -----------------------------------------------------------------------------------------------------
+
+    @on(Grid.Highlighted, "#runs-grid")
+    def place_chosen(self) -> None:
+        """Its figures and cases."""
+        self.open()
+
+    def open(self) -> None:
+        """Reads what is under the cursor of the runs."""
+        place = self.place
+        dataset = next((d for d in self._lists.datasets if place and d.name == place.dataset), None)
+        if place is None or dataset is None:
+            return
+        baseline = next((run.id for run in self.runs_of(dataset.name) if run.baseline), 0)
+        other = self.against.get(place.run, baseline) if place.run else 0
+        self._opening.submit(Opening(dataset, place.run, 0 if other == place.run else other))
+
+    def _read_opening(self, asked: Opening) -> Opened:
+        view = (
+            read_run(self.desk, asked.dataset, asked.run, asked.other)
+            if asked.run
+            else read_dataset(self.desk, asked.dataset)
+        )
+        return with_rows(view)
+
+    def _show_opened(self, asked: Opening, opened: Opened) -> None:
+        before, self.shown = self.shown, opened.view
+        self._rows = opened.rows
+        moved = before is None or (before.dataset.name, before.run and before.run.id) != (asked.dataset.name, asked.run)
+        if moved:
+            self._narrow = EVERYTHING
+            wanted = [i for i in opened.view.items if shown(i, self._view)]
+            self._view = self._view if wanted else "all"
+        if (before.other if before else None) != opened.view.other:
+            self.draw_runs()
+        self._show_rows()
+        self.draw_figures()
+
+    def _not_opened(self, error: WorkbenchError) -> None:
+        self.bench.show_error(error)
+
+    def with_run(self, act: Callable[[RunView, Run], object]) -> None:
+        """Acts on the shown run, or says that there is none."""
+        if self.shown and self.shown.run:
+            act(self.shown, self.shown.run)
+        else:
+            self.notify(tr("Put the cursor on a run first."), timeout=3)
+
+    def draw_figures(self) -> None:
+        """The figures, and how far the run is while it runs."""
+        progress = ""
+        run = self.shown.run if self.shown else None
+        if self.live and run and self.live.run.id == run.id:
+            progress = "▸ " + progress_text(self.live.run, self.live.eta_s) + " · " + tr("ctrl+c stops it")
+        elif run and run.status == "stopped":
+            progress = "‖ " + tr("stopped at {done}: enter goes on", done=progress_text(run, None))
+        self.query_one(Figures).show(self.shown, progress)
+
+    def relabel(self) -> None:
+        """Reads the labels of the shown run anew."""
+        view = self.shown
+        if view is not None:
+            self.jobs.read(self, lambda: with_rows(read_labels(self.desk, view)), lambda o: self._relabelled(view, o))
+
+    def _relabelled(self, before: RunView, opened: Opened) -> None:
+        if self.shown is before:
+            self.shown, self._rows = opened.view, opened.rows
+            self._show_rows()
+            self.draw_figures()
+
+    # -- cases -----------------------------------------------------------------------------------------------------
+
+    @property
+    def items(self) -> tuple[CaseItem, ...]:
+        """Every case of what is shown, listed or not."""
+        return self.shown.items if self.shown else ()
+
+    def _show_rows(self) -> None:
+        rows = [self._rows[i.case.id] for i in self.items if shown(i, self._view, self._narrow)]
+        self.query_one("#cases", ListPane).show(rows)
+
+    def _cases_title(self, shown_rows: int, there: int) -> str:
+        narrow = "" if self._narrow == EVERYTHING else f" · {narrow_name(self._narrow)}"
+        number = count(there) if shown_rows == there else f"{count(shown_rows)}/{count(there)}"
+        return f"{tr('Cases')} ── {view_name(self._view)}{narrow} {number}"
+
+    @property
+    def item(self) -> CaseItem | None:
+        """The case under the cursor."""
+        key = self.query_one("#cases-grid", Grid).key
+        return next((i for i in self.items if i.case.id == key), None) if key else None
+
+    @on(Grid.Highlighted, "#cases-grid")
+    def case_chosen(self) -> None:
+        """Draws it, or says why there is none."""
+        item = self.item
+        if item is None:
+            self._stepping.drop()
+            self.query_one(CasePane).clear(content(*why_empty(self.shown, self._view)))
+        else:
+            self._stepping.submit(item)
+
+    def _read_case(self, item: CaseItem) -> CaseView:
+        return read_case(self.desk, item)
+
+    def _show_case(self, item: CaseItem, view: CaseView) -> None:
+        if self.shown:
+            self.query_one(CasePane).show(view, self.shown.run, self.shown.other)
+
+    def cycle_view(self) -> None:
+        """The next view that has a case in it."""
+        at = VIEWS.index(self._view)
+        order = [VIEWS[(at + n) % len(VIEWS)] for n in range(1, len(VIEWS) + 1)]
+        full = (v for v in order if any(shown(i, v, self._narrow) for i in self.items))
+        self._view = next(full, "all")
+        self._show_rows()
+
+    def narrow_to(self, narrow: Narrow) -> None:
+        """Only a failure stage or a segment; of all cases when the view has none in it."""
+        self._narrow = narrow
+        if not any(shown(i, self._view, narrow) for i in self.items):
+            self._view = "all"
+        self._show_rows()
+
+    def jump(self, wanted: Callable[[CaseItem], bool], step: int, none: str) -> None:
+        """To the nearest wanted case of those listed, else of all (which are then listed); says when there is none."""
+        pane, items = self.query_one("#cases", ListPane), self.items
+        listed = {row.key for row in pane.grid.rows}
+        here = pane.grid.key
+        found = next_item(items, here, lambda i: i.case.id in listed and wanted(i), step)
+        found = found or next_item(items, here, wanted, step)
+        if found is None:
+            self.notify(none, timeout=3)
+            return
+        if found.case.id not in listed:
+            self._view, self._narrow = "all", EVERYTHING
+            pane.grid.search("")
+            self._show_rows()
+        pane.grid.go_to(found.case.id)
+
+
+def with_rows(view: RunView) -> Opened:
+    """A view with its rows, made in the thread that read it."""
+    return Opened(view, {item.case.id: case_row(item) for item in view.items})

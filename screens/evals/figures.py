@@ -1,0 +1,221 @@
+"""A run in figures: each metric with its interval, against the other run, by segment; one line of it when there is
+no room for more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Final
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.widgets import Static
+
+from screens.evals.reading import RunView
+from screens.evals.words import change_line, estimate_parts, layer_name, run_words, share
+from screens.style import Line, Tone, content, count, duration, plain
+from workbench.evals.compare import verdict
+from workbench.evals.reports import headline_metrics
+from workbench.evals.scoring import describe
+from workbench.evals.statistics import Agreement
+from workbench.i18n import tr
+from workbench.records.evals import Estimate, Run, RunComparison, RunReport, Segment
+
+SEGMENTS_SHOWN: Final = 8
+"""Values of a field that the line names; the report has them all."""
+
+
+class Figures(Static):
+    """Follows one run; draws anew when its width or the terminal's kind changes."""
+
+    def __init__(self) -> None:
+        super().__init__("", id="figures", classes="pane")
+        self._view: RunView | None = None
+        self._progress = ""
+
+    def show(self, view: RunView | None, progress: str = "") -> None:
+        """Another run, or the same one further on."""
+        self._view, self._progress = view, progress
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Fits the columns to the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        view, width = self._view, self.content_size.width or 60
+        self.border_title = content(headline(view)) if view else ""
+        if view is None:
+            self.update("")
+        elif self.screen.has_class("-narrow"):
+            self.update(one_line(view, width, self._progress))
+        else:
+            self.update(Content("\n").join(content(line) for line in all_lines(view, width, self._progress)))
+
+
+def headline(view: RunView) -> str:
+    """ "12 e5 rrf against 11 bm25 ── xquad-es · 1,190 cases · retrieval"."""
+    dataset = f"{view.dataset.name} · {tr('{count} cases', count=count(view.dataset.cases))}"
+    if view.run is None:
+        return dataset
+    name = f"{view.run.id} {run_words(view.run)}"
+    against = f" {tr('against')} {view.other.id} {run_words(view.other)}" if view.other else ""
+    return f"{name}{against} ── {dataset} · {layer_name(view.run.config.layer)}"
+
+
+def one_line(view: RunView, width: int, progress: str) -> Content:
+    """What matters most, as far as whole figures fit."""
+    parts: list[Line] = [(progress, Tone.ACCENT)] if progress else []
+    if view.comparison:
+        parts.append(_flips(view.comparison))
+    if view.report:
+        metrics = view.report.overall.metrics
+        parts += [(f"{_title(name)} ", _value(name, metrics[name])) for name in _headlines(view)]
+    elif view.run is None:
+        parts += [view.dataset.name, _answerable(view)]
+    joined: list[Line] = []
+    for part in parts:
+        width -= cell_len(plain(part)) + (2 if joined else 0)
+        if width < 0 and joined:
+            break
+        joined += ["  " if joined else "", part]
+    return content(*joined)
+
+
+def all_lines(view: RunView, width: int, progress: str) -> Iterable[Line]:
+    """Progress, metrics in columns, the comparison's verdict, segments, warnings."""
+    if progress:
+        yield (progress, Tone.ACCENT)
+    if view.run is None:
+        yield from _of_dataset(view)
+        return
+    if view.report is None:
+        yield (tr("No case has a result yet."), Tone.DIM)
+        return
+    yield from _columns([_cell(view.report, view.comparison, name) for name in _headlines(view)], width)
+    if view.comparison:
+        yield ((verdict_mark(view.comparison)), verdict(view.comparison))
+    yield from _segments(view.report.segments, _leading(view), width)
+    if view.agreement:
+        yield _agreement(view.agreement)
+    warnings = [*view.report.warnings, *(view.comparison.warnings if view.comparison else ())]
+    yield from ((("~ ", Tone.WARN), (warning, Tone.DIM)) for warning in dict.fromkeys(warnings))
+
+
+def verdict_mark(comparison: RunComparison) -> Line:
+    """▲ or ▼ where the flips are significant, ≈ where they may be chance."""
+    if comparison.p_value >= 0.05:
+        return ("≈ ", Tone.DIM)
+    better = len(comparison.fixed) > len(comparison.broken)
+    return ("▲ ", Tone.GOOD) if better else ("▼ ", Tone.BAD)
+
+
+def _flips(comparison: RunComparison) -> Line:
+    return (
+        verdict_mark(comparison),
+        tr("{fixed} fixed {broken} broken", fixed=len(comparison.fixed), broken=len(comparison.broken)),
+    )
+
+
+def _headlines(view: RunView) -> tuple[str, ...]:
+    return headline_metrics(view.report.overall.metrics, 10) if view.report else ()
+
+
+def _leading(view: RunView) -> str:
+    """The metric that segments are told by."""
+    names = _headlines(view)
+    retrieval = view.run is not None and view.run.config.layer == "retrieval"
+    return next((n for n in names if n.startswith("recall@")), "pass_rate") if retrieval else "pass_rate"
+
+
+def _title(name: str) -> str:
+    return describe(name).title
+
+
+def _value(name: str, estimate: Estimate) -> Line:
+    value, margin = estimate_parts(name, estimate)
+    return (value, (f" {margin}", Tone.DIM))
+
+
+def _cell(report: RunReport, comparison: RunComparison | None, name: str) -> tuple[Line, Line, Line, Line]:
+    """Title, value, margin with n, change."""
+    estimate = report.overall.metrics[name]
+    value, margin = estimate_parts(name, estimate)
+    changes = {change.metric: change for change in comparison.metrics} if comparison else {}
+    change: Line = change_line(changes[name]) if name in changes else ""
+    return _title(name), (value, Tone.STRONG), (f"{margin} n={count(estimate.n)}", Tone.DIM), change
+
+
+def _columns(cells: Sequence[tuple[Line, ...]], width: int) -> Iterable[Line]:
+    """Cells as a table of as many column groups as fit, read downwards."""
+    widths = [max((cell_len(plain(cell[i])) for cell in cells), default=0) for i in range(4)]
+    group = sum(widths) + 2 * sum(1 for w in widths[1:] if w)
+    across = max(1, (width + 4) // (group + 4))
+    down = -(-len(cells) // across)
+    for row in range(down):
+        line: list[Line] = []
+        for number, cell in enumerate(cells[row::down]):
+            line.append("    " if number else "")
+            line += [_padded(part, w, right=i == 1) for i, (part, w) in enumerate(zip(cell, widths, strict=True)) if w]
+        yield tuple(line)
+
+
+def _padded(part: Line, width: int, *, right: bool) -> Line:
+    blank = " " * (width - cell_len(plain(part)))
+    return (blank, part, "  ") if right else (part, blank, "  ")
+
+
+def _segments(segments: Sequence[Segment], name: str, width: int) -> Iterable[Line]:
+    """Per field one line: "by type: direct .99  multi-hop .81 ▼"; ▼ where the interval lies below the whole.
+
+    Of the fields after the first, only those with a drop are told.
+    """
+    overall = segments[0].metrics.get(name)
+    if overall is None:
+        return
+    for field, members in groupby(segments[1:], key=lambda s: s.field):
+        known = [(segment, segment.metrics[name]) for segment in members if name in segment.metrics]
+        if len(known) < 2:
+            continue
+        line: list[Line] = [(f"{tr('by {field}', field=tr(field))}: ", Tone.DIM)]
+        for segment, estimate in known[:SEGMENTS_SHOWN]:
+            line += [f"{segment.value} ", share(estimate.value, 2), *_drop(estimate, overall), "   "]
+        more = len(known) - SEGMENTS_SHOWN
+        if field == segments[1].field or any(e.high < overall.value for _, e in known):
+            yield (*line, (f"+{more}", Tone.DIM) if more > 0 else "")
+
+
+def _drop(estimate: Estimate, overall: Estimate) -> Sequence[Line]:
+    return [(" ▼", Tone.BAD)] if estimate.high < overall.value else []
+
+
+def _agreement(found: Agreement) -> Line:
+    raw, margin = estimate_parts("pass_rate", found.raw)
+    kappa = "–" if found.kappa is None else " ".join(estimate_parts("kappa", found.kappa))
+    told = tr("labels agree with scores {share} n={n} · κ {kappa}", share=f"{raw} {margin}", n=found.raw.n, kappa=kappa)
+    return (("± ", Tone.ACCENT), told)
+
+
+def _answerable(view: RunView) -> str:
+    return tr("{answerable} of {all} answerable", answerable=count(view.dataset.answerable), all=view.dataset.cases)
+
+
+def _of_dataset(view: RunView) -> Iterable[Line]:
+    d = view.dataset
+    yield f"{_answerable(view)} · {d.collection} · {d.created:%Y-%m-%d} · sha {d.hash[:8]}"
+    fields: dict[str, dict[str, int]] = {}
+    for item in view.items:
+        for field, value in item.segments:
+            values = fields.setdefault(field, {})
+            values[value] = values.get(value, 0) + 1
+    for field, values in fields.items():
+        largest = sorted(values.items(), key=lambda entry: -entry[1])[:SEGMENTS_SHOWN]
+        yield ((f"{tr(field)}: ", Tone.DIM), "   ".join(f"{value} {count(n)}" for value, n in largest))
+    yield ""
+    yield (("R", Tone.ACCENT), " " + tr("runs it."))
+
+
+def progress_text(run: Run, eta_s: float | None) -> str:
+    """How far a run is."""
+    left = f" · {tr('{time} left', time=duration(eta_s))}" if eta_s is not None else ""
+    return f"{count(run.done)}/{count(run.total)}{left}"

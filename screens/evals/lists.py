@@ -1,0 +1,154 @@
+"""The rows of the left side: datasets with their runs, and the cases of the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import cast
+
+from screens.evals.items import EVERYTHING, CaseItem, Narrow, View
+from screens.evals.reading import Lists, RunView
+from screens.evals.words import label_mark, result_mark, run_words, short_stage
+from screens.style import Line, Tone, count
+from screens.widgets.grid import Column, Row
+from workbench.i18n import tr
+from workbench.records.evals import Dataset, FailureStage, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a row of the runs' table stands for: a dataset (run 0) or a run."""
+
+    dataset: str
+    run: int = 0
+
+    @property
+    def key(self) -> str:
+        """The row's key: what the dataset is called can't be taken for a number."""
+        return f"{self.run}/{self.dataset}"
+
+    @staticmethod
+    def of(key: str) -> Place:
+        """From a row's key."""
+        run, _, dataset = key.partition("/")
+        return Place(dataset, int(run))
+
+
+def run_columns() -> list[Column]:
+    """Headings in the interface's language."""
+    return [Column("", 4, "right"), Column(tr("run"), 0), Column(tr("passed"), 9, "right"), Column("", 8, keep=38)]
+
+
+def run_rows(
+    lists: Lists, folded: Set[str], marks: Mapping[int, bool], live: Mapping[int, Run], against: int
+) -> list[Row]:
+    """A row per dataset, its runs under it unless it is folded; ``against`` is the run compared with."""
+    rows: list[Row] = []
+    for dataset in lists.datasets:
+        runs = [live.get(r.id, r) for r in lists.runs if r.config.dataset == dataset.name]
+        closed = dataset.name in folded and runs
+        lead = "▸" if closed else "▾" if runs else "◦"
+        rows.append(
+            Row(
+                Place(dataset.name).key,
+                ((lead, Tone.ACCENT), (dataset.name, Tone.STRONG), (count(dataset.cases), Tone.DIM), ""),
+            )
+        )
+        rows += [_run_row(dataset, run, marks.get(run.id), run.id == against) for run in runs if not closed]
+    return rows
+
+
+def _run_row(dataset: Dataset, run: Run, gate: bool | None, against: bool) -> Row:
+    words: Line = (run_words(run), (" ⇄", Tone.ACCENT) if against else "")
+    return Row(Place(dataset.name, run.id).key, (str(run.id), words, _passed(run), _mark(run, gate)))
+
+
+def _passed(run: Run) -> Line:
+    if run.status == "running":
+        return (f"{count(run.done)}/{count(run.total)}", Tone.ACCENT)
+    if run.status == "stopped":
+        return (f"‖ {count(run.done)}/{count(run.total)}", Tone.WARN)
+    return f"{100 * run.passed / run.done:.1f} %" if run.done else "–"
+
+
+def _mark(run: Run, gate: bool | None) -> Line:
+    if run.baseline:
+        return (tr("baseline"), Tone.ACCENT)
+    if gate is None:
+        return ""
+    return (tr("gate ✓"), Tone.GOOD) if gate else (tr("gate ✗"), Tone.BAD)
+
+
+def case_columns() -> list[Column]:
+    """Headings in the interface's language."""
+    return [
+        Column("", 1),
+        Column("", 2),
+        Column("id", share=2, tail=True),
+        Column(tr("lost at"), share=3),
+        Column(tr("question"), share=4, keep=52),
+    ]
+
+
+def case_row(item: CaseItem) -> Row:
+    """Mark, flip and label, id, where it was lost (else its type), question."""
+    flips: dict[str, Line] = {"": " ", "fixed": ("▲", Tone.GOOD), "broken": ("▼", Tone.BAD)}
+    failure = item.result.failure if item.result else ""
+    stage: Line = short_stage(failure) if failure else (item.case.type, Tone.DIM)
+    flags = (flips[item.flip], label_mark(item.label))
+    return Row(item.case.id, (result_mark(item.result), flags, (item.case.id, Tone.DIM), stage, item.case.question))
+
+
+def view_name(view: View) -> str:
+    """A view of the cases in the interface's language."""
+    names: dict[View, str] = {
+        "failing": tr("failing"),
+        "flips": tr("flips"),
+        "unlabelled": tr("unlabelled"),
+        "disagreements": tr("label against score"),
+        "all": tr("all cases"),
+    }
+    return names[view]
+
+
+def narrow_name(narrow: Narrow) -> str:
+    """A failure stage or segment as the list's title and the choice show it."""
+    if narrow == EVERYTHING:
+        return tr("everything")
+    return f"{tr(narrow[0])}: {stage_words(narrow[1]) if narrow[0] == 'stage' else narrow[1]}"
+
+
+def stage_words(stage: str) -> str:
+    """A stored failure stage in the interface's language; as it is when this version doesn't know it."""
+    try:
+        return short_stage(cast(FailureStage, stage))
+    except KeyError:
+        return stage
+
+
+def why_empty(view: RunView | None, chosen: View) -> Sequence[Line]:
+    """What to say where no case is shown."""
+    if view is None:
+        return [
+            (tr("No datasets yet."), Tone.STRONG),
+            "\n\n",
+            ("i", Tone.ACCENT),
+            " " + tr("imports a file of questions with what is expected of each."),
+        ]
+    if view.run and not view.run.done:
+        return [(tr("No case has a result yet."), Tone.DIM)]
+    words = {
+        "failing": tr("Nothing fails here."),
+        "flips": tr("No case flipped between the two runs.") if view.other else tr("Nothing is compared."),
+        "unlabelled": tr("Every case is labelled."),
+        "disagreements": tr("No label contradicts its score."),
+        "all": tr("No case is left by this choice."),
+    }
+    compare: tuple[Line, ...] = ("\n\n", ("c", Tone.ACCENT), " " + tr("chooses the run to compare with."))
+    return [
+        (words[chosen], Tone.STRONG),
+        "\n\n",
+        ("f", Tone.ACCENT),
+        " " + tr("shows other cases."),
+        *(compare if chosen == "flips" and not view.other else ()),
+    ]

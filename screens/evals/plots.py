@@ -1,0 +1,190 @@
+"""Plots in plain characters: metrics with their intervals, and the risk–coverage curve with τ to pick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.cells import cell_len
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from screens.evals.reading import RunView
+from screens.evals.words import estimate_parts, run_words, share
+from screens.style import Line, Tone, content, shorten
+from workbench.evals.scoring import describe
+from workbench.i18n import tr
+from workbench.records.evals import Estimate, ThresholdPoint
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk
+
+AXIS: Final = 6
+"""Cells left of a curve for its scale."""
+
+
+def read_curve(desk: Desk, view: RunView) -> tuple[ThresholdPoint, ...]:
+    """The risk–coverage curve of a run that answered; empty for one that only retrieved."""
+    run = view.run
+    if run is None or run.config.layer not in {"generation", "chain"}:
+        return ()
+    return desk.evals.threshold_curve(run.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One estimate of a share, and the other run's beneath it."""
+
+    label: str
+    name: str
+    estimate: Estimate
+    other: Estimate | None = None
+
+
+def bars(view: RunView) -> list[Bar]:
+    """Every share that the run has, then the pass rate of its segments."""
+    if view.report is None:
+        return []
+    changes = {c.metric: c.a for c in view.comparison.metrics} if view.comparison else {}
+    found = [
+        Bar(describe(name).title, name, estimate, changes.get(name))
+        for name, estimate in view.report.overall.metrics.items()
+        if describe(name).bounded
+    ]
+    return found + [
+        Bar(f"{tr(segment.field)}: {segment.value}", "pass_rate", segment.metrics["pass_rate"])
+        for segment in view.report.segments[1:]
+        if "pass_rate" in segment.metrics
+    ]
+
+
+def draw_bars(rows: Sequence[Bar], width: int) -> Content:
+    """Each as ``label ────────├──●──┤── .82 ±.12`` on a scale from 0 to 1; the other run as ○ beneath."""
+    label = min(28, max((cell_len(row.label) for row in rows), default=0))
+    room = max(10, width - label - 24)
+    scale = f"{'0':<{room // 2}}{'½':<{room - room // 2 - 1}}1"
+    lines: list[Line] = [(" " * (label + 2) + scale, Tone.DIM)]
+    for row in rows:
+        value, margin = estimate_parts(row.name, row.estimate)
+        told = f"  {value} {margin} n={row.estimate.n:,}"
+        lines.append((f"{shorten(row.label, label):<{label}}  ", whisker(row.estimate, room, "●"), (told, Tone.DIM)))
+        if row.other:
+            lines.append((" " * (label + 2), whisker(row.other, room, "○", Tone.DIM)))
+    return Content("\n").join(content(line) for line in lines)
+
+
+def whisker(estimate: Estimate, width: int, dot: str, tone: Tone = Tone.ACCENT) -> Line:
+    """A share with its interval on ``width`` cells."""
+    low, at, high = (round(max(0.0, min(1.0, v)) * (width - 1)) for v in (estimate.low, estimate.value, estimate.high))
+    cells = ["·"] * width
+    cells[low : high + 1] = ["─"] * (high + 1 - low)
+    cells[low], cells[high] = "├", "┤"
+    cells[at] = dot
+    return (
+        ("".join(cells[:low]), Tone.DIM),
+        ("".join(cells[low : high + 1]), tone),
+        ("".join(cells[high + 1 :]), Tone.DIM),
+    )
+
+
+def draw_curve(points: Sequence[ThresholdPoint], chosen: int, width: int, height: int) -> Content:
+    """Risk over coverage, each a share; the chosen point is ◆."""
+    across, down = max(10, width - AXIS - 1), max(5, height - 2)
+    top = max(0.05, *(p.risk for p in points))
+    cells = [[" "] * across for _ in range(down)]
+    for number in sorted(range(len(points)), key=lambda n: n == chosen):
+        point = points[number]
+        column, row = round(point.coverage * (across - 1)), round((1 - point.risk / top) * (down - 1))
+        cells[row][column] = "◆" if number == chosen else "●"
+    lines: list[Line] = []
+    for row, drawn in enumerate(cells):
+        scale = share(top * (1 - row / (down - 1)), 2) if row % max(1, down // 4) == 0 or row == down - 1 else ""
+        before, mark, after = "".join(drawn).partition("◆")
+        lines.append(
+            (f"{scale:>{AXIS - 1}} ", ("│", Tone.DIM), (before, Tone.ACCENT), (mark, Tone.WARN), (after, Tone.ACCENT))
+        )
+    lines.append((" " * AXIS, ("└" + "─" * across, Tone.DIM)))
+    feet = f"{'0':<{across // 2}}{tr('coverage'):<{max(1, across - across // 2 - 1)}}1"
+    lines.append((" " * (AXIS + 1), (feet, Tone.DIM)))
+    return Content("\n").join(content(line) for line in lines)
+
+
+def point_line(point: ThresholdPoint) -> Line:
+    """What τ would do."""
+    rest = [(tr("coverage"), point.coverage), (tr("risk"), point.risk)]
+    more = ((tr("correct abstention"), point.correct_abstention), (tr("unsupported"), point.unsupported))
+    rest += [(name, value) for name, value in more if value is not None]
+    told: list[Line] = [(("◆ ", Tone.WARN), (f"τ {point.threshold:.3f}", Tone.STRONG))]
+    for name, value in rest:
+        told += [(f"   {name} ", Tone.DIM), share(value)]
+    return tuple(told)
+
+
+class PlotsScreen(ModalScreen[float]):
+    """The two plots of a run; dismisses with a τ to store, None when left."""
+
+    CSS_PATH = "evals.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "Close", id="plots.close"),
+        Binding("o", "turn", "Other plot", id="plots.turn"),
+        Binding("left", "pick(-1)", "Lower τ", id="plots.lower"),
+        Binding("right", "pick(1)", "Higher τ", id="plots.higher"),
+        Binding("enter", "store", "Store τ", id="plots.store"),
+    ]
+
+    def __init__(self, view: RunView, curve: Sequence[ThresholdPoint]) -> None:
+        super().__init__()
+        self._view, self._curve = view, curve
+        self._at = len(curve) // 2
+        self._curved = bool(curve)
+
+    def compose(self) -> ComposeResult:
+        """One plot fills the dialog."""
+        with Vertical(classes="dialog wide"), VerticalScroll(id="plot"):
+            yield Static("", id="plot-drawn")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draws to the new size."""
+        self.call_after_refresh(self._draw)
+
+    def _draw(self) -> None:
+        area, box = self.query_one("#plot"), self.query_one(".dialog")
+        width, height = area.content_size.width, area.content_size.height
+        name = run_words(self._view.run) if self._view.run else ""
+        drawn = self.query_one("#plot-drawn", Static)
+        if self._curved:
+            box.border_title = content(f"{tr('Risk over coverage')} ── {name}")
+            box.border_subtitle = content(tr("←→ picks τ · enter stores it · o metrics · esc closes"))
+            curve = draw_curve(self._curve, self._at, width, height - 2)
+            drawn.update(Content("\n\n").join([content(point_line(self._curve[self._at])), curve]))
+        else:
+            box.border_title = content(f"{tr('Metrics with 95 % intervals')} ── {name}")
+            other = tr("o risk and coverage · esc closes")
+            box.border_subtitle = content(other if self._curve else tr("esc closes"))
+            drawn.update(draw_bars(bars(self._view), width))
+
+    def action_turn(self) -> None:
+        """The other plot, where there is one."""
+        self._curved = bool(self._curve) and not self._curved
+        self._draw()
+
+    def action_pick(self, step: int) -> None:
+        """The next point of the curve."""
+        if self._curved:
+            self._at = max(0, min(self._at + step, len(self._curve) - 1))
+            self._draw()
+
+    def action_store(self) -> None:
+        """Dismisses with the chosen τ."""
+        if self._curved:
+            self.dismiss(self._curve[self._at].threshold)
+
+    def action_leave(self) -> None:
+        """Nothing is stored."""
+        self.dismiss(None)

@@ -1,0 +1,189 @@
+"""What the Evals screen reads, in worker threads: the lists, a run whole, one case with its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from screens.evals.items import CaseItem
+from workbench.errors import NotFoundError, WorkbenchError
+from workbench.evals.gates import all_passed
+from workbench.evals.scoring import segments_of
+from workbench.evals.statistics import Agreement, agreement
+from workbench.records.answers import Trace
+from workbench.records.corpus import Document
+from workbench.records.evals import Case, CaseResult, Dataset, GateSet, GoldSpan, Ranked, Run, RunComparison, RunReport
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk
+
+RANKS: Final = 10
+"""Results that a case shows; gold and what reached the context are shown wherever they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Datasets by name, all runs newest first, and each dataset's newest locked gates."""
+
+    datasets: tuple[Dataset, ...]
+    runs: tuple[Run, ...]
+    gates: Mapping[str, GateSet]
+
+
+def read_lists(desk: Desk) -> Lists:
+    """What the left side lists."""
+    lab = desk.evals
+    gates = {found.dataset: found for found in reversed(lab.gate_sets())}
+    return Lists(lab.datasets(), lab.runs(), gates)
+
+
+def read_gate_marks(desk: Desk, runs: Sequence[Run], gates: Mapping[str, GateSet]) -> dict[int, bool]:
+    """Run id → whether it passes its dataset's newest locked gates."""
+    return {
+        run.id: all_passed(desk.evals.check_gates(run.id, gates[run.config.dataset].name))
+        for run in runs
+        if run.config.dataset in gates and run.done
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A dataset, or one of its runs with all that is said about it.
+
+    Attributes:
+        run: None for the dataset alone; ``report``: None while the run has no result.
+        agreement: of labels with scores, None where there are none of both.
+    """
+
+    dataset: Dataset
+    items: tuple[CaseItem, ...]
+    run: Run | None = None
+    report: RunReport | None = None
+    comparison: RunComparison | None = None
+    agreement: Agreement | None = None
+
+    @property
+    def other(self) -> Run | None:
+        """The run it is compared with."""
+        return self.comparison.a if self.comparison else None
+
+
+def read_dataset(desk: Desk, dataset: Dataset) -> RunView:
+    """A dataset's cases as they stand."""
+    return RunView(
+        dataset, tuple(CaseItem(c, dataset.collection, segments=segments_of(c)) for c in desk.evals.cases(dataset.name))
+    )
+
+
+def read_run(desk: Desk, dataset: Dataset, run_id: int, other_id: int = 0) -> RunView:
+    """A run's cases, report and labels; against another one when ``other_id`` isn't 0. Raises NotFoundError."""
+    lab = desk.evals
+    run = lab.find_run(run_id)
+    results = {r.case_id: r for r in lab.results(run_id)}
+    others = {r.case_id: r for r in lab.results(other_id)} if other_id else {}
+    labels = {label.case_id: label for label in lab.labels(run_id)}
+    items = tuple(
+        CaseItem(c, dataset.collection, results.get(c.id), others.get(c.id), labels.get(c.id), segments_of(c))
+        for c in lab.run_cases(run_id)
+        if c.id in results or run.status == "running"
+    )
+    return RunView(
+        dataset=dataset,
+        items=items,
+        run=run,
+        report=lab.report(run_id) if results else None,
+        comparison=lab.compare(other_id, run_id) if results.keys() & others.keys() else None,
+        agreement=_agreement(items),
+    )
+
+
+def read_labels(desk: Desk, view: RunView) -> RunView:
+    """The same run with its labels as they are now."""
+    if view.run is None:
+        return view
+    labels = {label.case_id: label for label in desk.evals.labels(view.run.id)}
+    items = tuple(replace(item, label=labels.get(item.case.id)) for item in view.items)
+    return replace(view, items=items, agreement=_agreement(items))
+
+
+def _agreement(items: Sequence[CaseItem]) -> Agreement | None:
+    pairs = [
+        (item.label.value > 0, item.result.passed)
+        for item in items
+        if item.label and item.label.value and item.result and item.result.passed is not None
+    ]
+    return agreement([person for person, _ in pairs], [score for _, score in pairs]) if pairs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A gold span with its text as the source has it, "" when the source isn't in the collection."""
+
+    gold: GoldSpan
+    text: str = ""
+    document_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """One case with the texts behind its spans and ids.
+
+    Attributes:
+        ranked: the results worth showing; ``texts``: chunk id → how its text begins.
+    """
+
+    item: CaseItem
+    gold: tuple[Passage, ...] = ()
+    ranked: tuple[Ranked, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    trace: Trace | None = None
+
+
+def read_case(desk: Desk, item: CaseItem) -> CaseView:
+    """The case, its gold's texts, its results' beginnings and its trace; what is gone from the file is left out."""
+    result = item.result
+    documents = _read_documents(desk, item.collection, item.case)
+    ranked = worth_showing(result.ranked) if result else ()
+    return CaseView(
+        item=item,
+        gold=tuple(_read_passage(desk, gold, documents.get(gold.source_id)) for gold in item.case.gold),
+        ranked=ranked,
+        texts={r.chunk_id: _read_beginning(desk, r.chunk_id) for r in ranked},
+        trace=_read_trace(desk, result),
+    )
+
+
+def worth_showing(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """The first ranks, all gold, and all that reached the context or was cut on the way."""
+    return tuple(r for r in ranked if r.rank <= RANKS or r.grade or r.evidence or r.dropped)
+
+
+def _read_documents(desk: Desk, collection: str, case: Case) -> dict[str, Document]:
+    if not case.gold:
+        return {}
+    wanted = {gold.source_id for gold in case.gold}
+    return {d.source_id: d for d in desk.documents(collection) if d.source_id in wanted}
+
+
+def _read_passage(desk: Desk, gold: GoldSpan, document: Document | None) -> Passage:
+    if document is None:
+        return Passage(gold)
+    text = desk.document_text(document.id)[gold.start : gold.end] if gold.end else ""
+    return Passage(gold, text, document.id)
+
+
+def _read_beginning(desk: Desk, chunk_id: str) -> str:
+    try:
+        return " ".join(desk.chunk(chunk_id).text[:200].split())
+    except NotFoundError:
+        return ""
+
+
+def _read_trace(desk: Desk, result: CaseResult | None) -> Trace | None:
+    if result is None or not result.trace_id:
+        return None
+    try:
+        return desk.trace(result.trace_id)
+    except WorkbenchError:
+        return None

@@ -1,0 +1,125 @@
+"""How the Evals screen writes metrics, marks, runs and layers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from screens.style import Line, Tone
+from workbench.evals.scoring import describe
+from workbench.i18n import tr
+from workbench.records.evals import CaseResult, Estimate, FailureStage, Label, Layer, MetricChange, Run
+
+WORTH_A_THIRD_DIGIT: Final = 0.05
+"""Margin of a share under which its third decimal says something."""
+
+
+def share(value: float, digits: int = 3) -> str:
+    """0.988 → ".988"; 1.0 → "1.000"; −0.01 → "−.010"."""
+    written = f"{abs(value):.{digits}f}"
+    sign = "−" if value < 0 and float(written) else ""
+    return sign + (written[1:] if written.startswith("0.") else written)
+
+
+def value_text(name: str, value: float, digits: int = 3) -> str:
+    """A metric's value as short as it can be told: ".988", "1.9 s", "412 ms", "57.2 tokens/s"."""
+    metric = describe(name)
+    if metric.bounded:
+        return share(value, digits)
+    if metric.unit == "ms":
+        return f"{value / 1000:,.1f} s" if abs(value) >= 1000 else f"{value:,.0f} ms"
+    return metric.text(value)
+
+
+def estimate_parts(name: str, estimate: Estimate) -> tuple[str, str]:
+    """(".988", "±.006"): a share to two decimals when its margin is wide."""
+    digits = 3 if estimate.margin < WORTH_A_THIRD_DIGIT else 2
+    if estimate.high == float("inf"):
+        return value_text(name, estimate.value, digits), "±∞"
+    return value_text(name, estimate.value, digits), "±" + value_text(name, estimate.margin, digits)
+
+
+def change_line(change: MetricChange) -> Line:
+    """The paired difference: an arrow where it is significant, a point where it may be chance."""
+    metric = describe(change.metric)
+    value = change.difference.value
+    digits = 3 if change.a.margin < WORTH_A_THIRD_DIGIT else 2
+    if not round(value, digits):
+        return ("=", Tone.DIM)
+    written = ("+" if value > 0 else "") + value_text(change.metric, value, digits)
+    if not change.significant:
+        return (f"· {written}", Tone.DIM)
+    better = (value > 0) == metric.higher_is_better
+    return (f"{'▲' if value > 0 else '▼'} {written}", Tone.GOOD if better else Tone.BAD)
+
+
+def result_mark(result: CaseResult | None) -> Line:
+    """✓ passed, ✗ failed, ◦ unscored or not yet run."""
+    if result is None or result.passed is None:
+        return ("◦", Tone.DIM)
+    return ("✓", Tone.GOOD) if result.passed else ("✗", Tone.BAD)
+
+
+def value_mark(value: int) -> Line:
+    """A verdict: + − 0."""
+    marks: dict[int, Line] = {1: ("+", Tone.GOOD), -1: ("−", Tone.BAD), 0: ("0", Tone.DIM)}
+    return marks[value]
+
+
+def label_mark(label: Label | None) -> Line:
+    """The mark of a person's verdict, blank for none."""
+    return value_mark(label.value) if label else ""
+
+
+def label_name(value: int) -> str:
+    """A verdict in the interface's language."""
+    return {1: tr("right"), -1: tr("wrong"), 0: tr("undecided")}[value]
+
+
+def layer_name(layer: Layer) -> str:
+    """What a run exercises, in the interface's language."""
+    names: dict[Layer, str] = {
+        "retrieval": tr("retrieval"),
+        "generation": tr("generation"),
+        "chain": tr("whole chain"),
+        "model": tr("model tasks"),
+    }
+    return names[layer]
+
+
+def run_words(run: Run) -> str:
+    """A run's title, or what tells it from others: "hybrid rrf", "chain · lexical · SmolLM2"."""
+    config = run.config
+    if config.title:
+        return config.title
+    lanes = config.search.lanes
+    ways = tr("hybrid {fusion}", fusion=config.search.fusion) if len(lanes) > 1 else lane_name(lanes[0])
+    model = config.model.replace("\\", "/").rpartition("/")[2].removesuffix(".gguf")
+    parts = ["" if config.layer == "retrieval" else layer_name(config.layer), model]
+    return " · ".join(p for p in (parts[0], "" if config.layer == "model" else ways, parts[1]) if p)
+
+
+def lane_name(lane: str) -> str:
+    """A lane in the interface's language."""
+    return {"lexical": tr("lexical"), "dense": tr("dense")}.get(lane, lane)
+
+
+def short_stage(stage: FailureStage) -> str:
+    """A failure stage in at most 16 characters, for a table; the long name stands with the case itself."""
+    names: dict[FailureStage, str] = {
+        "": "",
+        "not_in_corpus": tr("not in corpus"),
+        "not_ingested": tr("not ingested"),
+        "filtered_out": tr("filtered out"),
+        "not_retrieved": tr("not retrieved"),
+        "cut": tr("cut"),
+        "truncated": tr("truncated"),
+        "ignored": tr("ignored"),
+        "unsupported": tr("unsupported"),
+        "miscited": tr("miscited"),
+        "wrong_answer": tr("wrong answer"),
+        "should_have_abstained": tr("had to abstain"),
+        "abstained_needlessly": tr("needless silence"),
+        "wrong_format": tr("wrong format"),
+        "engine_error": tr("engine error"),
+    }
+    return names[stage]
