@@ -306,7 +306,7 @@ class Desk:
         return self._evals.cases(dataset)
 
     def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
-        """See ``EvalLab.import_dataset``."""
+        """See ``EvalLab.import_dataset``; ``evals.import_file`` also tells which rows were skipped."""
         return self._evals.import_dataset(path, name, collection)
 
     def close(self) -> None:

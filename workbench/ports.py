@@ -45,6 +45,8 @@ from workbench.records.models import Gauges, GenerationSettings, LoadedModel, Mo
 from workbench.records.retrieval import Analysis, FilterNode, LaneHit
 
 Vector: TypeAlias = npt.NDArray[np.float32]
+TokenVectors: TypeAlias = npt.NDArray[np.float16]
+PackedTokens: TypeAlias = npt.NDArray[np.int8 | np.uint8]
 Cancel: TypeAlias = threading.Event
 
 
@@ -66,6 +68,20 @@ class Tokenizer(Protocol):
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span (start, end) of each token of ``text``, in order."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """A text's vector and those of its tokens, from one run of the network.
+
+    Attributes:
+        vector: pooled, L2-normalised.
+        tokens: (tokens, dimension), each row L2-normalised, without prefix and special tokens; what the network cuts
+            off has none, and a network that pools by itself gives none.
+    """
+
+    vector: Vector
+    tokens: TokenVectors
 
 
 class Embedder(Protocol):
@@ -105,6 +121,18 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> Vector:
         """The query's vector."""
+        ...
+
+    def embed_passage_tokens(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Embedding]:
+        """As ``embed_passages``, with the vectors of each text's tokens: (dimension · 2) bytes a token more to carry."""
+        ...
+
+    def embed_query_tokens(self, text: str) -> Embedding:
+        """The query's vector and those of its tokens."""
+        ...
+
+    def token_mean(self) -> Vector:
+        """The mean of its token vectors over passages of many kinds: what signs are centred on."""
         ...
 
     def close(self) -> None:
@@ -179,6 +207,19 @@ class DeleteCheck:
         return not any(self.remaining.values())
 
 
+@dataclass(frozen=True, slots=True)
+class StoredTokens:
+    """Token vectors as an index keeps them.
+
+    Attributes:
+        packed: by chunk id, a row per token: int8 components, or the signs of the centred components as bits (uint8).
+        mean: what was subtracted before the signs were taken; None for int8.
+    """
+
+    packed: Mapping[str, PackedTokens]
+    mean: Vector | None = None
+
+
 class CorpusRepository(Protocol):
     """Collections, documents, chunks and their indexes."""
 
@@ -244,15 +285,25 @@ class CorpusRepository(Protocol):
         parsed: ParsedDocument,
         chunks: Sequence[Chunk],
         vectors: Mapping[str, Vector],
+        tokens: Mapping[str, PackedTokens] | None = None,
     ) -> None:
         """Stores one document in one transaction: text, structure, metadata, chunks, full-text rows, vectors.
 
         Chunks are upserted by id; those of the document and index not among ``chunks`` go, with their vectors.
-        ``vectors`` holds the chunks not yet in ``embedded_chunks``.
+        ``vectors`` holds the chunks not yet in ``embedded_chunks``, and ``tokens`` their token vectors where the
+        index's recipe keeps them.
 
         Raises:
             EngineError: a vector is zero, not finite, or of the wrong dimension (nothing is stored).
         """
+        ...
+
+    def token_mean(self, index_id: int) -> Vector | None:
+        """The mean token vector that the index's sign bits are centred on, None before it is fixed."""
+        ...
+
+    def fix_token_mean(self, index_id: int, mean: Vector) -> Vector:
+        """Stores it unless there is one already, and returns the one that holds from now on."""
         ...
 
     def update_metadata(self, document_id: str, metadata: Metadata, metadata_hash: str) -> None:
@@ -329,6 +380,10 @@ class SearchRepository(Protocol):
         """How many chunks of the index hold each term, given as stems of ``Analysis.stems``."""
         ...
 
+    def token_vectors(self, index: Index, chunk_ids: Sequence[str]) -> StoredTokens:
+        """Of those chunks that have any; of none where the index's recipe keeps none."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class TraceSummary:
@@ -386,7 +441,7 @@ class DatasetRepository(Protocol):
     """Eval datasets in all their versions, and candidates for them."""
 
     def put(self, name: str, collection: str, cases: Sequence[Case]) -> Dataset:
-        """Makes ``cases`` the dataset's current version. Older ones stay; content that was there before is no new one."""
+        """Makes ``cases`` the dataset's current version. Older ones stay; content that was there once is no new one."""
         ...
 
     def datasets(self) -> tuple[Dataset, ...]:

@@ -12,12 +12,12 @@ from workbench import demo
 from workbench.corpus.metadata import merge, sidecar
 from workbench.corpus.parse import parse
 from workbench.corpus.sources import find_sources
-from workbench.datasets import read_cases
+from workbench.evals.formats import read_dataset
 from workbench.records.corpus import Metadata, ParsedDocument
 from workbench.records.evals import Case
 
 SOURCES = {source.source_id: source for source in find_sources([str(demo.demo_folder())])}
-CASES = read_cases(demo.cases_file())
+CASES = read_dataset(demo.cases_file()).cases
 
 
 def _parsed(source_id: str) -> ParsedDocument:

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from workbench.cli.display import print_json, print_table
 from workbench.cli.front import FrontEnds
 from workbench.i18n import tr
+from workbench.records.evals import Imported
+from workbench.text.clean import printable
+
+_TOLD: Final = 20  # problems of an import that are printed
 
 
 @click.command()
-@click.option("--import", "path", default="", metavar="FILE", help="A JSONL file of cases, or SQuAD-style JSON.")
+@click.option("--import", "path", default="", metavar="PATH", help="A file or folder of cases in any known format.")
+@click.option("--format", "form", default="", help="Its format [told from its content].")
 @click.option("--name", default="", help="The dataset's name [the file's].")
 @click.option("--collection", "-c", default="", help="The collection it asks about [the chosen one].")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
-def datasets(front: FrontEnds, path: str, name: str, collection: str, as_json: bool) -> None:
+def datasets(front: FrontEnds, path: str, form: str, name: str, collection: str, as_json: bool) -> None:
     """Lists the eval datasets; imports one."""
     with front.desk() as desk:
         if path:
-            desk.import_dataset(path, name, collection)
+            _print_problems(desk.evals.import_file(path, name, collection, form))
         found = desk.datasets()
     if as_json:
         print_json(found)
         return
     rows = [(d.name, d.collection, f"{d.cases:,}", f"{d.answerable:,}", d.hash[:12]) for d in found]
     print_table((tr("name"), tr("collection"), tr("cases"), tr("answerable"), "sha256"), rows, right=(2, 3))
+
+
+def _print_problems(imported: Imported) -> None:
+    """On stderr: the rows that stayed out, and what others came in without."""
+    for problem in imported.problems[:_TOLD]:
+        where = (
+            tr("line {line}: {reason}", line=problem.line, reason=problem.reason) if problem.line else problem.reason
+        )
+        click.echo(f"{'✗' if problem.skipped else '·'} {printable(where, newlines=False)}", err=True)
+    if len(imported.problems) > _TOLD:
+        click.echo(tr("… and {count} more", count=len(imported.problems) - _TOLD), err=True)
 
 
 COMMANDS = (datasets,)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from workbench.answers.ask import THRESHOLD_SETTING
-from workbench.datasets import read_cases
 from workbench.errors import NotFoundError, UsageError
-from workbench.evals import failure, reports
+from workbench.evals import datasets, failure, reports
 from workbench.evals.compare import compare_runs
 from workbench.evals.gates import check_gates
 from workbench.evals.runner import EvalRunner, Runtimes, find_dataset
 from workbench.evals.scoring import make_report
+from workbench.evals.synthetic import ReviewQueue
 from workbench.evals.threshold import risk_coverage
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
@@ -30,6 +30,7 @@ from workbench.records.evals import (
     Gate,
     GateResult,
     GateSet,
+    Imported,
     Label,
     Run,
     RunComparison,
@@ -70,10 +71,35 @@ class EvalLab:
         """In order. Raises NotFoundError."""
         return self._store.datasets.cases(dataset)
 
+    def versions(self, dataset: str) -> tuple[Dataset, ...]:
+        """Every version of it, newest first. Raises NotFoundError."""
+        return self._store.datasets.versions(dataset)
+
     def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
-        """Reads a dataset file; it asks about the chosen collection when "" is given. Raises UsageError."""
-        file = Path(path).expanduser()
-        return self._store.datasets.put(name or file.stem, collection or self._runtimes.collection(), read_cases(file))
+        """As ``import_file``, for those who don't ask about skipped rows."""
+        return self.import_file(path, name, collection).dataset
+
+    def import_file(self, path: str, name: str = "", collection: str = "", format: str = "") -> Imported:
+        """Reads a dataset in any known format; it asks about the chosen collection when "" is given.
+
+        Raises:
+            UsageError: not one row is a case, or the format isn't known.
+        """
+        asked = collection or self._runtimes.collection()
+        return datasets.import_dataset(self._store, Path(path).expanduser(), name, asked, format)
+
+    def export_dataset(self, dataset: str, path: str, format: str = "jsonl", version: str = "") -> tuple[str, ...]:
+        """Writes it to a file or folder; returns the fields that the format couldn't keep.
+
+        Raises:
+            NotFoundError: no such dataset or version.
+            UsageError: no such format, or the path can't be written.
+        """
+        return datasets.export_dataset(self._store, dataset, Path(path).expanduser(), format, version)
+
+    def review(self, dataset: str) -> ReviewQueue:
+        """The candidates that wait for a person before they join the dataset."""
+        return ReviewQueue(self._store.datasets, dataset)
 
     # -- runs ------------------------------------------------------------------------------------------------------
 

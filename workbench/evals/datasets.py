@@ -1,0 +1,65 @@
+"""Datasets between files and the workbench's own: import with its skipped rows, export with what it couldn't keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from workbench.errors import NotFoundError
+from workbench.evals.anchors import Locator
+from workbench.evals.formats import read_dataset, write_dataset
+from workbench.ports import CorpusRepository, Store
+from workbench.records.evals import Imported
+
+
+def import_dataset(store: Store, path: Path, name: str, collection: str, format: str = "") -> Imported:
+    """Reads a file or folder and makes it the current version of the dataset ``name`` ("": the file's name).
+
+    Raises:
+        UsageError: not one row is a case, or the format isn't known.
+    """
+    read = read_dataset(path, format=format, locate=Locator(lambda: _texts(store.corpus, collection)))
+    dataset = store.datasets.put(name or path.resolve().stem, collection, read.cases)
+    return Imported(dataset, read.problems, read.format)
+
+
+def export_dataset(store: Store, dataset: str, path: Path, format: str = "jsonl", version: str = "") -> tuple[str, ...]:
+    """Writes a dataset, or one version of it, with its documents' texts where the format holds them.
+
+    Returns:
+        The fields of its cases that the format couldn't keep.
+
+    Raises:
+        NotFoundError: no such dataset or version.
+        UsageError: no such format, or the path can't be written.
+    """
+    cases = store.datasets.cases(dataset, version)
+    collection = next(d.collection for d in store.datasets.datasets() if d.name == dataset)
+    texts = _TextOf(store.corpus, collection)
+    return write_dataset(cases, path, format, text_of=texts)
+
+
+class _TextOf:
+    """Documents' texts by source_id; "" for those that aren't in the collection."""
+
+    def __init__(self, corpus: CorpusRepository, collection: str) -> None:
+        self._corpus = corpus
+        self._ids = {d.source_id: d.id for d in corpus.documents(collection)} if _exists(corpus, collection) else {}
+
+    def __call__(self, source_id: str) -> str:
+        document_id = self._ids.get(source_id)
+        return self._corpus.document_text(document_id) if document_id else ""
+
+
+def _texts(corpus: CorpusRepository, collection: str) -> Iterable[tuple[str, str]]:
+    if not _exists(corpus, collection):
+        return ()
+    return ((d.source_id, corpus.document_text(d.id)) for d in corpus.documents(collection) if d.status == "current")
+
+
+def _exists(corpus: CorpusRepository, collection: str) -> bool:
+    try:
+        corpus.collection(collection)
+    except NotFoundError:
+        return False
+    return True

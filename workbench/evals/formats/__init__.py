@@ -1,0 +1,130 @@
+"""Reading and writing datasets: one module per format, recognised by content. No file of the workbench is touched here.
+
+A bad row is named with its line and the rest comes in. Only what gives no case at all is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from workbench.errors import UsageError
+from workbench.evals.formats import beir, jsonl, promptfoo, ragas, squad, table, trec
+from workbench.evals.formats.rows import fields_of
+from workbench.evals.formats.source import Format, Locate, Source, TextOf, open_source
+from workbench.i18n import tr
+from workbench.records.evals import Case, ImportResult, RowProblem
+
+FORMATS: Final[dict[str, Format]] = {
+    f.name: f
+    for f in (
+        beir.FORMAT,
+        trec.FORMAT,
+        squad.FORMAT,
+        promptfoo.FORMAT,
+        ragas.FORMAT,
+        jsonl.FORMAT,
+        table.TSV,
+        table.CSV,
+    )
+}
+"""By name, in the order in which they are tried on a file: what is surest by its content goes first."""
+
+_TOLD: Final = 3  # rows that an error quotes
+
+
+def read_dataset(path: Path, *, format: str = "", locate: Locate | None = None) -> ImportResult:
+    """The cases of a file or folder, and what was wrong with its other rows.
+
+    Args:
+        format: a name of ``FORMATS``, "" to go by the content.
+        locate: finds passages in the collection's documents, for formats whose gold is text (Ragas, SQuAD).
+
+    Raises:
+        UsageError: it can't be read, is in no known format, or not one row is a case.
+    """
+    named = _named(format) if format else None
+    source = open_source(path)
+    used = named or _recognised(source)
+    cases: dict[str, tuple[int, Case]] = {}
+    problems = [RowProblem(0, note, skipped=False) for note in source.notes]
+    for found in used.read(source, locate):
+        if isinstance(found, RowProblem):
+            problems.append(found)
+            continue
+        line, case = found
+        if case.id in cases:
+            problems.append(_repeated(line, case.id, cases[case.id][0]))
+        else:
+            cases[case.id] = (line, _with_fixture(case, path))
+    if not cases:
+        raise _nothing(path, problems)
+    return ImportResult(tuple(case for _, case in cases.values()), tuple(problems), used.name)
+
+
+def write_dataset(
+    cases: Sequence[Case], path: Path, format: str = "jsonl", *, text_of: TextOf | None = None
+) -> tuple[str, ...]:
+    """Writes ``cases`` to a file (a folder for BEIR and TREC); returns the fields that the format couldn't keep.
+
+    Args:
+        text_of: the documents' texts, for formats that hold them (BEIR's corpus, SQuAD, Ragas).
+
+    Raises:
+        UsageError: no such format, a document's text is missing, or the path can't be written.
+    """
+    used = _named(format)
+    try:
+        used.write(cases, path, text_of or (lambda _source_id: ""))
+    except OSError as error:
+        raise UsageError(
+            tr("The dataset can't be written"), f"{path}: {error.strerror}", tr("Choose another place.")
+        ) from error
+    given = {name for case in cases for name in fields_of(case)}
+    return tuple(sorted(given - used.keeps))
+
+
+def _named(name: str) -> Format:
+    if name not in FORMATS:
+        raise UsageError(
+            tr("No such format"),
+            tr("“{name}” is no format of datasets.", name=name),
+            tr("There are: {names}.", names=", ".join(sorted(FORMATS))),
+        )
+    return FORMATS[name]
+
+
+def _recognised(source: Source) -> Format:
+    found = next((f for f in FORMATS.values() if f.recognises(source)), None)
+    if found is None:
+        raise UsageError(
+            tr("Not a dataset"),
+            tr("{path} is in none of the formats that are known by their content.", path=source.path),
+            tr("Name its format; there are: {names}.", names=", ".join(sorted(FORMATS))),
+        )
+    return found
+
+
+def _repeated(line: int, name: str, first: int) -> RowProblem:
+    return RowProblem(line, tr("the id “{id}” occurs more than once (first in line {line})", id=name, line=first))
+
+
+def _nothing(path: Path, problems: Sequence[RowProblem]) -> UsageError:
+    told = [tr("line {line}: {reason}", line=p.line, reason=p.reason) for p in problems if p.skipped][:_TOLD]
+    return UsageError(
+        tr("No case came in"),
+        f"{path}: " + ("; ".join(told) or tr("there is no case in it.")),
+        tr("Each row needs at least a question; docs/datasets.md describes the formats."),
+    )
+
+
+def _with_fixture(case: Case, dataset: Path) -> Case:
+    """A fixture that lies beside its dataset is found there from now on, whatever the working folder."""
+    if not (case.expectation and case.expectation.fixture):
+        return case
+    beside = (dataset if dataset.is_dir() else dataset.parent).resolve() / case.expectation.fixture
+    if not beside.is_file():
+        return case
+    return replace(case, expectation=replace(case.expectation, fixture=str(beside)))

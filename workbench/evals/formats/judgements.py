@@ -1,0 +1,57 @@
+"""Judgements of whole documents, as BEIR's and TREC's qrels hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from workbench.i18n import tr
+from workbench.records.evals import GoldSpan
+
+_HIGHEST: Final = 3
+
+
+class Judgements:
+    """Grades by query and document.
+
+    Our grades go from 0 to 3: higher ones (some TREC tracks have 4) become 3, negative ones (spam) 0; ``note`` says so.
+    """
+
+    def __init__(self) -> None:
+        self._grades: dict[str, dict[str, int]] = {}
+        self.note = ""
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Those that have a judgement, in order."""
+        return tuple(self._grades)
+
+    def add(self, query: str, document: str, grade: str) -> str:
+        """Takes one row; returns what is wrong with it, "" when nothing is."""
+        try:
+            given = int(grade)
+        except ValueError:
+            return tr("“{grade}” is no whole number", grade=grade[:40])
+        if not (query and document):
+            return tr("the query or the document has no name")
+        used = min(max(given, 0), _HIGHEST)
+        if used != given:
+            self.note = tr("grades beyond 0–3 became 0 or 3")
+        self._grades.setdefault(query, {})[document] = used
+        return ""
+
+    def update(self, other: Judgements, query: str) -> None:
+        """Takes over what ``other`` says of one query."""
+        self._grades.setdefault(query, {}).update(other._grades[query])
+
+    def spans(self, query: str) -> tuple[GoldSpan, ...]:
+        """The query's gold: whole documents."""
+        return tuple(GoldSpan(document, grade=grade) for document, grade in self._grades.get(query, {}).items())
+
+
+def whole_documents(gold: Iterable[GoldSpan]) -> list[tuple[str, int]]:
+    """(source_id, grade): the documents of ``gold`` in order, each with the best grade of its spans."""
+    best: dict[str, int] = {}
+    for span in gold:
+        best[span.source_id] = max(span.grade, best.get(span.source_id, 0))
+    return list(best.items())

@@ -1,0 +1,86 @@
+"""What a reader is given, what it gives back, and what a format is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from workbench.corpus.parse.decoding import decode
+from workbench.errors import DocumentError, UsageError
+from workbench.i18n import tr
+from workbench.records.evals import Case, GoldSpan, RowProblem
+
+Found: TypeAlias = tuple[int, Case] | RowProblem
+"""A case and the line it begins on, or what is wrong with a row."""
+
+Locate: TypeAlias = Callable[[str], GoldSpan | None]
+"""Where a passage stands in the collection's documents, None when nowhere (``workbench.evals.anchors.Locator``)."""
+
+TextOf: TypeAlias = Callable[[str], str]
+"""A document's stored text by its source_id, "" when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A dataset as it lies on disk: a file with its text, or a folder ("" and ``folder`` set).
+
+    Attributes:
+        notes: what had to be guessed to read the text.
+    """
+
+    path: Path
+    text: str
+    folder: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def first_line(self) -> str:
+        """The first line that isn't blank."""
+        return next((line for line in self.text.split("\n") if line.strip()), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way to write a dataset down.
+
+    Attributes:
+        read: yields what each row gives; it names bad rows and raises UsageError only when nothing can be read.
+        write: all cases to a path.
+        recognises: whether a source is in this format, by its content.
+        keeps: fields of ``Case`` that survive writing and reading.
+    """
+
+    name: str
+    read: Callable[[Source, Locate | None], Iterator[Found]]
+    recognises: Callable[[Source], bool]
+    keeps: frozenset[str]
+    write: Callable[[Sequence[Case], Path, TextOf], None]
+
+
+def open_source(path: Path) -> Source:
+    """The file or folder at ``path``; Windows encodings are read too, and said.
+
+    Raises:
+        UsageError: it isn't there, can't be read, or is no text.
+    """
+    if path.is_dir():
+        return Source(path, "", folder=True)
+    try:
+        data = path.read_bytes()
+        return Source(path, data.decode("utf-8-sig"))
+    except OSError as error:
+        raise unreadable(path, error.strerror or str(error)) from error
+    except UnicodeDecodeError:
+        pass
+    try:
+        text, notes = decode(data)
+    except DocumentError as error:
+        raise unreadable(path, error.message) from error
+    return Source(path, text, notes=notes)
+
+
+def unreadable(path: Path, reason: str) -> UsageError:
+    """For a source that gives nothing at all."""
+    return UsageError(tr("The dataset can't be read"), f"{path}: {reason}", tr("Give a UTF-8 file that can be read."))

@@ -1,0 +1,117 @@
+"""SQuAD-style JSON (data → paragraphs → qas): SQuAD 1.1 and 2.0, XQuAD, MLQA.
+
+Gold is the answer's own span, where the paragraph is found in the collection's documents; else it is the whole
+document ``<article>/<number>``, which is what a paragraph is called when each one is a document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from workbench.errors import UsageError
+from workbench.evals.formats import json_text
+from workbench.evals.formats.rows import case_from, case_id
+from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, unreadable
+from workbench.i18n import tr
+from workbench.records.codec import encode
+from workbench.records.evals import Case, GoldSpan, RowProblem
+
+_CENTRAL: Final = 3  # the grade of a span that is the answer itself
+_OUR_KEY: Final = "source_id"  # in a paragraph; other readers ignore it
+
+
+def read(source: Source, locate: Locate | None) -> Iterator[Found]:
+    """A case a question. Raises UsageError when there is no ``data`` list."""
+    try:
+        articles = list(json_text.parse(source.text)["data"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise unreadable(source.path, tr("it is no SQuAD-style JSON ({reason})", reason=error)) from error
+    lines = json_text.Lines(source.text)
+    for a, article in enumerate(articles):
+        paragraphs = article.get("paragraphs") if isinstance(article, Mapping) else None
+        if not isinstance(paragraphs, list):
+            yield RowProblem(lines.of("data", a), tr("an article without paragraphs"))
+            continue
+        for p, paragraph in enumerate(paragraphs):
+            if not (isinstance(paragraph, Mapping) and isinstance(paragraph.get("qas"), list)):
+                yield RowProblem(lines.of("data", a, "paragraphs", p), tr("a paragraph without questions"))
+                continue
+            name = str(paragraph.get(_OUR_KEY) or f"{article.get('title', '')}/{p + 1}")
+            context = paragraph.get("context")
+            place = locate(context) if locate and isinstance(context, str) else None
+            for q, question in enumerate(paragraph["qas"]):
+                line = lines.of("data", a, "paragraphs", p, "qas", q)
+                try:
+                    yield line, _case(question, name, place)
+                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                    yield RowProblem(line, tr("it is no question of SQuAD ({reason})", reason=error))
+
+
+def write(cases: Sequence[Case], path: Path, text_of: TextOf) -> None:
+    """A document is an article of one paragraph. Raises UsageError when a gold document's text isn't known."""
+    by_source: dict[str, list[Case]] = {}
+    for case in cases:
+        by_source.setdefault(next((g.source_id for g in case.gold if g.grade), ""), []).append(case)
+    articles = []
+    for source_id, asked in by_source.items():
+        context = text_of(source_id) if source_id else ""
+        if source_id and not context:
+            raise UsageError(
+                tr("A document is missing"),
+                tr("SQuAD's format holds the documents' texts, and “{name}” is not in the collection.", name=source_id),
+                tr("Export from the collection that the dataset asks about, or as JSONL."),
+            )
+        qas = [_question(case, source_id, context) for case in asked]
+        paragraph = {_OUR_KEY: source_id, "context": context, "qas": qas}
+        articles.append({"title": source_id, "paragraphs": [paragraph]})
+    body = json.dumps({"version": "v2.0", "data": articles}, ensure_ascii=False, indent=1)
+    path.write_text(body + "\n", "utf-8", newline="\n")
+
+
+def _case(question: Mapping[str, Any], name: str, place: GoldSpan | None) -> Case:
+    answers = question.get("answers") or []
+    unanswerable = bool(question.get("is_impossible", False))
+    gold = () if unanswerable else _gold(answers, name, place)
+    return case_from(
+        {
+            "id": question.get("id") or case_id(str(question["question"])),
+            "question": question["question"],
+            "answerable": not unanswerable,
+            "gold": [encode(span) for span in gold],
+            "answers": [] if unanswerable else list(dict.fromkeys(answer["text"] for answer in answers)),
+        }
+    )
+
+
+def _gold(answers: Sequence[Mapping[str, Any]], name: str, place: GoldSpan | None) -> tuple[GoldSpan, ...]:
+    if place is None:
+        return (GoldSpan(name),)
+    spans = (
+        GoldSpan(place.source_id, place.start + answer["answer_start"],
+                 place.start + answer["answer_start"] + len(answer["text"]), _CENTRAL)
+        for answer in answers
+    )  # fmt: skip
+    return tuple(dict.fromkeys(span for span in spans if span.end <= place.end)) or (place,)
+
+
+def _question(case: Case, source_id: str, context: str) -> dict[str, Any]:
+    starts = [(text, context.find(text)) for text in case.answers]
+    spans = [(context[g.start : g.end], g.start) for g in case.gold if g.source_id == source_id and g.end and g.grade]
+    placed = [pair for pair in starts if pair[1] >= 0] or spans
+    return {
+        "id": case.id,
+        "question": case.question,
+        "is_impossible": not case.answerable,
+        "answers": [{"text": text, "answer_start": start} for text, start in placed],
+    }
+
+
+def _recognises(source: Source) -> bool:
+    head = source.text[:4096]
+    return source.text.lstrip().startswith("{") and '"data"' in head and '"paragraphs"' in source.text
+
+
+FORMAT = Format("squad", read, _recognises, frozenset({"id", "question", "answerable", "gold", "answers"}), write)
