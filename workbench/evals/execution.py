@@ -26,8 +26,7 @@ from workbench.records.evals import Case, CaseResult, CheckKind, Ranked, RunConf
 from workbench.records.models import GenerationSettings
 from workbench.records.retrieval import FusedHit, FusionResult, LaneResult, Not, OneOf, SearchOptions
 from workbench.retrieval.filters import combine, format_filter, parse_filter
-from workbench.retrieval.fusion import fuse
-from workbench.retrieval.search import Searcher, wanted_lanes
+from workbench.retrieval.search import Searcher
 from workbench.text.words import words
 
 S = TypeVar("S")
@@ -91,15 +90,17 @@ class CaseRunner:
     # -- retrieval -------------------------------------------------------------------------------------------------
 
     def _retrieval(self, blank: CaseResult, case: Case, _cancel: Cancel | None) -> CaseResult:
-        searcher, index, options = self._searcher, self._corpus()[0], self._options(case)
-        started = time.perf_counter()
-        analysis = searcher.analyse(case.question)
-        where, _ = searcher.filter(index, options)
-        lanes = [searcher.lane(lane, index, analysis, where, options) for lane in wanted_lanes(options)]
-        if error := _lane_error(case, lanes):
+        options = self._options(case)
+        # No deeper than the candidates: k would draw more of them, and what is measured would not be what is used.
+        found = self._searcher.search(
+            case.question, replace(options, k=min(self._config.depth, max(options.candidates, options.k)))
+        )
+        blank = replace(blank, duration_ms=found.duration_ms)
+        if error := _lane_error(case, found.lanes):
             return _lost(blank, engine_failure(error), error)
-        hits = fuse(lanes, options).hits
-        blank = replace(blank, duration_ms=_since(started))
+        first = [view.hit for view in found.hits]
+        seen = {hit.chunk_id for hit in first}
+        hits = [*first, *(hit for hit in found.fusion.hits if hit.chunk_id not in seen)]
         ranked, holding = self._ranked(case, hits, None)
         if not (case.answerable and relevant(case)):
             return replace(blank, passed=None, ranked=ranked, reason=tr("The case has no gold to retrieve."))

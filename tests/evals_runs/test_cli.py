@@ -1,0 +1,182 @@
+"""``workbench eval`` as CI calls it: what is printed, as JSON too, and with which exit code."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.evals_runs.conftest import BOOKS, CASES, FEE, Bench
+from workbench.__main__ import open_desk
+from workbench.cli import FrontEnds, run
+from workbench.cli.main import workbench
+from workbench.i18n import catalogue
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Result]
+LEXICAL = ("--lane", "lexical")
+
+
+@pytest.fixture
+def cli(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """Runs ``workbench eval …`` on the library's file, with no embedder installed."""
+    file = bench.store.path
+    bench.store.close()
+    monkeypatch.setenv("WORKBENCH_MODELS", str(tmp_path))
+
+    def call(*arguments: str) -> Result:
+        code = run(["--db", str(file), "eval", *arguments], FrontEnds(open_desk, lambda _desk: 0))
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call
+
+
+def test_run_show_and_list(cli: Cli) -> None:
+    ran = cli("run", "faq", *LEXICAL, "--layer", "chain", "--title", "nightly")
+    assert ran.code == 0
+    assert "Recall@5" in ran.out
+    assert "Only 4 cases" in ran.err
+    assert "nightly" in cli("list").out
+    assert FEE.id in cli("show", "last", "--cases").out
+    case = cli("show", "last", "--case", BOOKS.id)
+    assert BOOKS.question in case.out
+    assert "borrowing.md (grade 2): lexical 1 · dense – · fusion 1 · context F1" in case.out
+
+
+def test_json_is_the_whole_report_and_its_configuration_runs_again(cli: Cli, tmp_path: Path) -> None:
+    first = json.loads(cli("run", "faq", *LEXICAL, "-k", "3", "--json").out)
+    assert first["run"]["status"] == "complete"
+    assert first["segments"][0]["metrics"]["recall@3"]["n"] == 3
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(first["run"]["config"]))
+    second = json.loads(cli("run", "faq", "--config", str(file), "--json").out)
+    assert second["run"]["config"] == first["run"]["config"]
+    assert second["run"]["dataset_hash"] == first["run"]["dataset_hash"]
+    results = json.loads(cli("show", "1", "--cases", "--json").out)
+    assert [r["case_id"] for r in results] == [c.id for c in CASES]
+    compared = json.loads(cli("compare", "1", "2", "--json").out)
+    assert (compared["fixed"], compared["broken"], compared["differs"]) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [(["recall@5 >= 0.1"], 0), (["recall@5 >= 0.1", "recall@5 >= 0.85"], 1), (["groundedness >= 0.1"], 1)],
+)
+def test_gate_is_an_exit_code(cli: Cli, rules: list[str], code: int) -> None:
+    cli("run", "faq", *LEXICAL)
+    options = [part for rule in rules for part in ("--gates", rule)]
+    told = cli("gate", "last", *options)
+    assert told.code == code
+    assert ("✗" in told.out) == bool(code)
+    assert len(json.loads(cli("gate", "last", "--json", *options).out)) == len(rules)
+
+
+def test_locked_gates_come_before_the_run(cli: Cli) -> None:
+    assert cli("run", "faq", *LEXICAL).code == 0
+    assert cli("gate", "1").code == 2  # none are locked, none are given
+    assert cli("gates", "lock", "faq", "release", "hit@5 >= 0.2").code == 0
+    assert cli("gates", "lock", "faq", "release", "hit@5 >= 0.1").code == 2
+    late = cli("gate", "1")
+    assert late.code == 0
+    assert "proves nothing" in late.err
+    cli("run", "faq", *LEXICAL)
+    assert "proves nothing" not in cli("gate", "2", "--gates", "release").err
+    assert "hit@5 >= 0.2" in cli("gates", "list").out
+    assert cli("gates", "lock", "faq", "example", "--example").code == 0
+
+
+def test_resume_of_what_has_changed_is_a_usage_error(cli: Cli, bench: Bench) -> None:
+    cli("run", "faq", *LEXICAL)
+    desk = open_desk(bench.store.path)
+    desk.delete_documents([desk.documents()[0].id])
+    desk.close()
+    refused = cli("resume", "1")
+    assert refused.code == 2
+    assert "collection_version" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["run", "absent"], 1, "faq"),
+        (["run", "faq", "--lane", "dense"], 2, "dense lane"),
+        (["run", "faq", *LEXICAL, "-k", "many"], 2, "many"),
+        (["run", "faq", *LEXICAL, "--segment", "type=none"], 2, "Nothing to run"),
+        (["run", "faq", *LEXICAL, "--config", "/nowhere.json"], 2, "/nowhere.json"),
+        (["show", "7"], 1, "eval list"),
+        (["show", "x"], 2, "eval list"),
+        (["show", "last"], 1, "No such run"),
+        (["gate", "7", "--gates", "recall@5 >= 2"], 1, "No such run"),
+        (["sweep", "faq", *LEXICAL, "--vary", "k=5"], 2, "two"),
+        (["sweep", "faq", *LEXICAL, "--vary", "size=1,2"], 2, "collection"),
+    ],
+)
+def test_mistakes_are_told_with_a_remedy(cli: Cli, arguments: list[str], code: int, says: str) -> None:
+    told = cli(*arguments)
+    assert told.code == code
+    assert says in told.err
+    assert told.out == ""
+
+
+def test_sweep_puts_runs_side_by_side(cli: Cli) -> None:
+    swept = cli("sweep", "faq", *LEXICAL, "--vary", "k=1,3")
+    assert swept.code == 0
+    assert "#1 k=1" in swept.out
+    assert "#2 k=3" in swept.out
+    assert "Recall@k" in swept.out
+    assert [
+        r["run"]["config"]["k"] for r in json.loads(cli("sweep", "faq", *LEXICAL, "--vary", "k=1,2", "--json").out)
+    ] == [1, 2]
+
+
+def test_labels_baseline_threshold_and_decision(cli: Cli, tmp_path: Path) -> None:
+    cli("run", "faq", *LEXICAL, "--layer", "chain", "--threshold", "0")
+    assert "why not" in cli("label", "1", FEE.id, "wrong", "--note", "why not").out
+    assert "why not" not in cli("label", "1", "--undo").out
+    assert cli("label", "1", "absent", "right").code == 1
+    assert "faq" in cli("baseline", "1").out
+    assert "1*" in cli("list").out
+    assert cli("threshold", "1", "--choose", "0.7").code == 0
+    assert cli("threshold", "1", "--choose", "7").code == 2
+    written = tmp_path / "decision.md"
+    told = cli("decide", "Ship", "--verdict", "pass", "-r", "1", "--reason", "it works", "-o", str(written))
+    assert told.code == 0
+    assert "it works" in written.read_text("utf-8")
+    assert "Ship" in cli("decisions").out
+    assert "it works" in cli("decisions", "1").out
+    report = tmp_path / "report.html"
+    assert cli("report", "1", "--format", "html", "-o", str(report)).code == 0
+    assert report.read_text("utf-8").lstrip().lower().startswith("<!doctype html>")
+    assert cli("report", "1", "-o", str(tmp_path / "no" / "report.md")).code == 2
+    assert cli("delete", "1", "--yes").code == 0
+    assert cli("show", "1").code == 1
+
+
+def test_the_help_of_every_level_is_in_spanish_too() -> None:
+    def below(command: click.Command) -> Iterator[click.Command]:
+        yield command
+        for each in command.commands.values() if isinstance(command, click.Group) else ():
+            yield from below(each)
+
+    spanish = catalogue("es")
+    sentences = {
+        inspect.cleandoc(sentence)
+        for command in below(workbench.commands["eval"])
+        for sentence in (command.help, *(p.help for p in command.params if isinstance(p, click.Option)))
+        if sentence
+    }
+    assert len(sentences) > 40
+    assert not {s for s in sentences if s not in spanish}
