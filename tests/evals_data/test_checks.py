@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlite_utils.utils import sqlite3
 
+from storage.driver import connect
 from storage.fixture import FixtureRunner
 from workbench.errors import FileError, NotFoundError, QueryError, UsageError, WorkbenchError
 from workbench.evals.checks import check, same_rows
@@ -162,7 +162,7 @@ def test_a_schema_that_cant_be_applied_fetches_nothing_and_leaves_the_case_unsco
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     path = tmp_path / "shop.db"
-    connection = sqlite3.connect(path)
+    connection = connect(path, "create")
     connection.executescript("""
         CREATE TABLE sale (campus TEXT, amount REAL, day TEXT);
         INSERT INTO sale VALUES ('Norte', 10, '2026-01-02'), ('Sur', 0.1, '2026-01-03'), ('Sur', 0.2, '2026-01-04'),
@@ -268,7 +268,7 @@ def test_a_fixture_that_cant_be_used_leaves_the_case_unscored(shop: Path, tmp_pa
 
 
 def test_a_fixture_that_another_program_is_writing_shows_what_it_committed(shop: Path) -> None:
-    writer = sqlite3.connect(shop)
+    writer = connect(shop, "write")
     writer.execute("PRAGMA journal_mode = WAL")
     writer.execute("DELETE FROM sale")
     writer.commit()

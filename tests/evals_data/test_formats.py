@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.data import shared
 from workbench import demo
-from workbench.errors import UsageError
+from workbench.errors import DocumentError, UsageError
 from workbench.evals.formats import FORMATS, read_dataset, write_dataset
 from workbench.records.evals import Case, Expectation, GoldSpan, ImportResult, RowProblem
 
@@ -144,15 +144,15 @@ def test_a_separator_inside_a_text_ends_no_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", " \n", '{"id": "a"}\n', "just prose, and no more of it\n", "[1, 2]"])
 def test_what_gives_no_case_is_an_error(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(DocumentError):
         read(tmp_path, "cases.txt", text)
 
 
 def test_what_is_not_there_and_what_is_binary_are_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="can't be read"):
+    with pytest.raises(DocumentError, match="can't be read"):
         read_dataset(tmp_path / "nothing.jsonl")
     (tmp_path / "model.gguf").write_bytes(b"GGUF\x00\x01\x02\xff" * 40)
-    with pytest.raises(UsageError, match="can't be read"):
+    with pytest.raises(DocumentError, match="can't be read"):
         read_dataset(tmp_path / "model.gguf")
     with pytest.raises(UsageError, match="There are: beir"):
         read_dataset(tmp_path / "model.gguf", format="parquet")
@@ -299,7 +299,7 @@ def test_two_files_of_judgements_are_a_question(tmp_path: Path) -> None:
     (tmp_path / "topics").write_text("<top><num>1<title>x</top>", "utf-8")
     for name in ("qrels.a", "qrels.b"):
         (tmp_path / name).write_text("1 0 d 1\n", "utf-8")
-    with pytest.raises(UsageError, match="2 files"):
+    with pytest.raises(DocumentError, match="2 files"):
         read_dataset(tmp_path)
 
 
@@ -342,7 +342,7 @@ def test_promptfoo_maps_what_it_can_and_names_the_rest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["tests: [1, 2\n", "tests: none\n", "tests: !!python/object:os.system x\n"])
 def test_promptfoo_that_is_none(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(DocumentError):
         read(tmp_path, "promptfoo.yaml", text)
 
 
@@ -404,5 +404,5 @@ def test_a_format_recognises_what_it_writes_and_says_what_it_lost(tmp_path: Path
 def test_no_text_crashes_a_reader(folder: Path, text: str, name: str) -> None:
     file = folder / "hostile"
     file.write_bytes(text.encode("utf-8", "replace"))
-    with contextlib.suppress(UsageError):
+    with contextlib.suppress(DocumentError):
         assert read_dataset(file, format=name).cases

@@ -229,7 +229,7 @@ def _validator(schema: str) -> Any:
 
     try:
         value = json.loads(schema)
-        if not isinstance(value, (dict, bool)):
+        if not isinstance(value, dict):
             raise _broken(tr("a schema is an object"))
         kind = validators.validator_for(value, default=validators.Draft202012Validator)
         kind.check_schema(value)

@@ -16,7 +16,8 @@ def import_dataset(store: Store, path: Path, name: str, collection: str, format:
     """Reads a file or folder and makes it the current version of the dataset ``name`` ("": the file's name).
 
     Raises:
-        UsageError: not one row is a case, or the format isn't known.
+        DocumentError: it can't be read, or not one row is a case.
+        UsageError: no such format.
     """
     read = read_dataset(path, format=format, locate=Locator(lambda: _texts(store.corpus, collection)))
     dataset = store.datasets.put(name or path.resolve().stem, collection, read.cases)

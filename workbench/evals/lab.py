@@ -83,7 +83,8 @@ class EvalLab:
         """Reads a dataset in any known format; it asks about the chosen collection when "" is given.
 
         Raises:
-            UsageError: not one row is a case, or the format isn't known.
+            DocumentError: it can't be read, or not one row is a case.
+            UsageError: no such format.
         """
         asked = collection or self._runtimes.collection()
         return datasets.import_dataset(self._store, Path(path).expanduser(), name, asked, format)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from workbench.errors import UsageError
+from workbench.errors import DocumentError, UsageError
 from workbench.evals.formats import beir, jsonl, promptfoo, ragas, squad, table, trec
 from workbench.evals.formats.rows import fields_of
 from workbench.evals.formats.source import Format, Locate, Source, TextOf, open_source
@@ -43,7 +43,8 @@ def read_dataset(path: Path, *, format: str = "", locate: Locate | None = None) 
         locate: finds passages in the collection's documents, for formats whose gold is text (Ragas, SQuAD).
 
     Raises:
-        UsageError: it can't be read, is in no known format, or not one row is a case.
+        UsageError: no such format.
+        DocumentError: it can't be read, is in no known format, or not one row is a case.
     """
     named = _named(format) if format else None
     source = open_source(path)
@@ -99,7 +100,7 @@ def _named(name: str) -> Format:
 def _recognised(source: Source) -> Format:
     found = next((f for f in FORMATS.values() if f.recognises(source)), None)
     if found is None:
-        raise UsageError(
+        raise DocumentError(
             tr("Not a dataset"),
             tr("{path} is in none of the formats that are known by their content.", path=source.path),
             tr("Name its format; there are: {names}.", names=", ".join(sorted(FORMATS))),
@@ -111,9 +112,9 @@ def _repeated(line: int, name: str, first: int) -> RowProblem:
     return RowProblem(line, tr("the id “{id}” occurs more than once (first in line {line})", id=name, line=first))
 
 
-def _nothing(path: Path, problems: Sequence[RowProblem]) -> UsageError:
+def _nothing(path: Path, problems: Sequence[RowProblem]) -> DocumentError:
     told = [tr("line {line}: {reason}", line=p.line, reason=p.reason) for p in problems if p.skipped][:_TOLD]
-    return UsageError(
+    return DocumentError(
         tr("No case came in"),
         f"{path}: " + ("; ".join(told) or tr("there is no case in it.")),
         tr("Each row needs at least a question; docs/datasets.md describes the formats."),

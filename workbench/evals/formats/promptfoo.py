@@ -27,7 +27,7 @@ _TESTS: Final = re.compile(r"^[ \t{]*[\"']?tests[\"']?[ \t]*:", re.MULTILINE)
 
 
 def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
-    """A case a test. Raises UsageError when the file isn't YAML or has no list of tests."""
+    """A case a test. Raises DocumentError when the file isn't YAML or has no list of tests."""
     for line, test in _tests(source):
         notes: list[str] = []
         try:

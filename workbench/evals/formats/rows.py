@@ -76,7 +76,7 @@ def _require(fact: object, reason: str) -> None:
 
 
 def _check_shape(values: Mapping[str, Any]) -> None:
-    for name in ("id", "question"):
+    for name in ("question", "id"):
         text = values.get(name)
         _require(isinstance(text, str) and text.strip(), tr("“{field}” is missing or empty", field=name))
     for name in LISTS:

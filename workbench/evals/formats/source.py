@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from workbench.corpus.parse.decoding import decode
-from workbench.errors import DocumentError, UsageError
+from workbench.errors import DocumentError
 from workbench.i18n import tr
 from workbench.records.evals import Case, GoldSpan, RowProblem
 
@@ -46,7 +46,7 @@ class Format:
     """One way to write a dataset down.
 
     Attributes:
-        read: yields what each row gives; it names bad rows and raises UsageError only when nothing can be read.
+        read: yields what each row gives; it names bad rows and raises DocumentError only when nothing can be read.
         write: all cases to a path.
         recognises: whether a source is in this format, by its content.
         keeps: fields of ``Case`` that survive writing and reading.
@@ -63,7 +63,7 @@ def open_source(path: Path) -> Source:
     """The file or folder at ``path``; Windows encodings are read too, and said.
 
     Raises:
-        UsageError: it isn't there, can't be read, or is no text.
+        DocumentError: it isn't there, can't be read, or is no text.
     """
     if path.is_dir():
         return Source(path, "", folder=True)
@@ -81,6 +81,8 @@ def open_source(path: Path) -> Source:
     return Source(path, text, notes=notes)
 
 
-def unreadable(path: Path, reason: str) -> UsageError:
+def unreadable(path: Path, reason: str) -> DocumentError:
     """For a source that gives nothing at all."""
-    return UsageError(tr("The dataset can't be read"), f"{path}: {reason}", tr("Give a UTF-8 file that can be read."))
+    return DocumentError(
+        tr("The dataset can't be read"), f"{path}: {reason}", tr("Give a UTF-8 file that can be read.")
+    )

@@ -24,7 +24,7 @@ _OUR_KEY: Final = "source_id"  # in a paragraph; other readers ignore it
 
 
 def read(source: Source, locate: Locate | None) -> Iterator[Found]:
-    """A case a question. Raises UsageError when there is no ``data`` list."""
+    """A case a question. Raises DocumentError when there is no ``data`` list."""
     try:
         articles = list(json_text.parse(source.text)["data"])
     except (ValueError, KeyError, TypeError) as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from workbench.errors import UsageError
+from workbench.errors import DocumentError
 from workbench.evals.formats import json_text
 from workbench.evals.formats.judgements import Judgements, whole_documents
 from workbench.evals.formats.rows import case_from
@@ -26,11 +26,12 @@ QRELS: Final = "qrels.txt"
 _TOPIC: Final = re.compile(r"<top>(.*?)(?=</top>|<top>|\Z)", re.DOTALL | re.IGNORECASE)
 _FIELD: Final = re.compile(r"<(num|title|desc|narr)>([^<]*)", re.IGNORECASE)
 _LABEL: Final = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
+_HEAD: Final = 100_000  # characters in which the first topic begins
 _LARGEST: Final = 64 << 20  # bytes of a file that is looked into for topics
 
 
 def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
-    """A case for each topic that the qrels beside it judge. Raises UsageError when there are none, or several."""
+    """A case for each topic that the qrels beside it judge. Raises DocumentError when there are none, or several."""
     topics, qrels = _files(source)
     judgements = Judgements()
     for number, line in json_text.lines(open_source(qrels).text):
@@ -100,7 +101,7 @@ def _files(source: Source) -> tuple[Source, Path]:
     qrels = [file for file in sorted(folder.iterdir()) if "qrel" in file.name.lower() and file.is_file()]
     qrels = [file for file in qrels if file.suffix.lower() not in (".md", ".readme")]
     if len(qrels) != 1:
-        raise UsageError(
+        raise DocumentError(
             tr("Which judgements?"),
             tr("There are {count} files with “qrel” in their name beside the topics.", count=len(qrels)),
             tr("Put the topics and one file of judgements in a folder of their own."),
@@ -146,7 +147,7 @@ def _name(text: str) -> str:
 def _recognises(source: Source) -> bool:
     if source.folder:
         return _topics_in(source.path) is not None
-    return "<top>" in source.text[:100_000].lower()
+    return source.text.lstrip().startswith("<") and "<top>" in source.text[:_HEAD].lower()
 
 
 FORMAT = Format("trec", read, _recognises, frozenset({"id", "question", "gold", "notes", "criterion"}), write)
