@@ -138,6 +138,7 @@ def test_a_passage_is_found_whatever_white_space_it_was_copied_with() -> None:
     fees = "  # Fees\n\nThe fee\nis   118.50 euros.\n"
     locate = Locator(lambda: [("a.md", "Nothing here."), ("b.md", fees)])
     assert locate("The fee is 118.50\teuros.") == GoldSpan("b.md", fees.index("The"), fees.index("s.") + 2)
+    assert locate("\ufeffThe fee is 118.50") == GoldSpan("b.md", fees.index("The"), fees.index(" euros"))
     assert locate("The fee is 119") is None
     assert locate(" \n") is None
 

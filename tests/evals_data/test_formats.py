@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.data import shared
 from workbench import demo
 from workbench.errors import DocumentError, UsageError
+from workbench.evals.anchors import Locator
 from workbench.evals.formats import FORMATS, read_dataset, write_dataset
 from workbench.records.evals import Case, Expectation, GoldSpan, ImportResult, RowProblem
 
@@ -224,6 +225,18 @@ def test_squad_round_trip_with_the_documents_texts(tmp_path: Path) -> None:
     assert read_dataset(file, locate=located).cases == tuple(cases)
     with pytest.raises(UsageError, match=r"fees\.md"):
         write_dataset(cases, file, "squad")
+
+
+def test_all_of_xquad_is_found_in_documents_of_another_cut(tmp_path: Path) -> None:
+    source = shared("xquad", "xquad.es.json")
+    articles = json.loads(source.read_text("utf-8"))["data"]
+    texts = {
+        f"{n}.txt": "\n\n".join(p["context"].strip("\ufeff ") for p in a["paragraphs"]) for n, a in enumerate(articles)
+    }
+    result = read_dataset(source, locate=Locator(texts.items))
+    spans = [(case, span) for case in result.cases for span in case.gold]
+    assert len(spans) == 1190
+    assert all(texts[span.source_id][span.start : span.end] in case.answers for case, span in spans)
 
 
 # -- BEIR and TREC ---------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def chunks(store: Store) -> tuple[Chunk, ...]:
 
 
 def test_a_question_is_anchored_to_the_span_of_its_chunk(chunks: tuple[Chunk, ...]) -> None:
-    generator = Says(["When can a student still switch to another subject?"])
+    generator = Says(["What does a student pay for enrolment?"])
     (proposal,) = QuestionMaker(generator, seed=5).propose(chunks[:1])
     assert proposal.case
     assert proposal.case.gold == (GoldSpan(chunks[0].source_id, chunks[0].start, chunks[0].end, 3),)
@@ -85,6 +85,9 @@ def test_a_spanish_chunk_is_asked_about_in_spanish(chunks: tuple[Chunk, ...]) ->
         ("And what is it?", "names nothing"),
         ("A reader may borrow six books for thirty days?", "copies"),
         ("How long may readers keep borrowed books?", "same as another"),
+        ("What does this passage say about loans?", "speaks of the passage"),
+        ("Is a loan of a book a loan of a book or not?", "repeats itself"),
+        ("Which luxury home overlooks the sea?", "no word of the passage"),
     ],
 )
 def test_what_is_not_worth_reviewing_is_dropped_with_its_reason(
@@ -98,8 +101,8 @@ def test_what_is_not_worth_reviewing_is_dropped_with_its_reason(
 
 
 def test_the_second_of_two_like_questions_is_dropped(chunks: tuple[Chunk, ...]) -> None:
-    maker = QuestionMaker(Says(["When does the office open?"] * 2))
-    assert [bool(p.case) for p in maker.propose(chunks[:2])] == [True, False]
+    maker = QuestionMaker(Says(["Is the fee ever paid back?"] * 2))
+    assert [bool(p.case) for p in maker.propose([chunks[0], chunks[0]])] == [True, False]
 
 
 def test_copying_is_told_from_asking() -> None:

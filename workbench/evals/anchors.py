@@ -21,6 +21,7 @@ from workbench.records.evals import GoldSpan
 Loss: TypeAlias = Literal["not_in_collection", "outside_text", "retired"]
 
 CENTRAL: Final = 3
+_UNSEEN: Final = {ord(character): None for character in "\ufeff\u200b\u2060"}  # marks that copies gain and lose
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +153,11 @@ class Locator:
 
     @cached_property
     def _documents(self) -> list[tuple[str, str, str]]:
-        return [(name, text, "".join(text.split())) for name, text in self._read()]
+        return [(name, text, _bare(text)) for name, text in self._read()]
 
     def __call__(self, passage: str) -> GoldSpan | None:
         """The first document that holds all of ``passage``, and its span there; None when none does."""
-        wanted = "".join(passage.split())
+        wanted = _bare(passage)
         if not wanted:
             return None
         for name, text, bare in self._documents:
@@ -168,10 +169,10 @@ class Locator:
 
 
 def _places(text: str, *visible: int) -> list[int]:
-    """Offsets in ``text`` of its n-th characters that aren't white space; ``visible`` is in order."""
+    """Offsets in ``text`` of the characters that have these places in ``_bare(text)``; ``visible`` is in order."""
     found, seen, wanted = [], -1, list(visible)
     for offset, character in enumerate(text):
-        seen += not character.isspace()
+        seen += not character.isspace() and ord(character) not in _UNSEEN
         while wanted and seen == wanted[0]:
             found.append(offset)
             wanted.pop(0)
@@ -180,8 +181,12 @@ def _places(text: str, *visible: int) -> list[int]:
     return found
 
 
+def _bare(text: str) -> str:
+    return "".join(text.split()).translate(_UNSEEN)
+
+
 def _visible(text: str) -> int:
-    return len("".join(text.split()))
+    return len(_bare(text))
 
 
 def _shared(chunk: Chunk, span: GoldSpan) -> int:

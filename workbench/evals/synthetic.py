@@ -7,6 +7,7 @@ questions from real use are worth more (after RAGAS's test set generation, Es et
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -35,6 +36,9 @@ _MAX_TOKENS: Final = 64
 _ALIKE: Final = 0.8  # shared stems over all stems: from here on two questions are one
 _COPIED: Final = 0.7  # share of a question's words that stand in the passage in the same order, together
 _COPIED_WORDS: Final = 5
+_SELF: Final = re.compile(
+    r"\b(?:passage|pasaje|fragmento|this text|este texto|the question|la pregunta)\b", re.IGNORECASE
+)
 # The question mark is the grammar's, so an output without one was cut. No line ends, no marks that a template reads.
 _GRAMMAR: Final = r"""root ::= {opening}start body "?"
 start ::= [^\[\]<>\n\r\t ?¿!¡.,:;"`]
@@ -129,6 +133,12 @@ class QuestionMaker:
             return tr("it doesn't end in a question")
         if len(asked) < 2:
             return tr("it names nothing to look for")
+        if _SELF.search(text):
+            return tr("it speaks of the passage, which nobody who asks has seen")
+        if _repeats(text):
+            return tr("it repeats itself")
+        if not asked & frozenset(stems(_passage(chunk), chunk.language)):
+            return tr("it has no word of the passage")
         if copies(text, chunk.text):
             return tr("it copies the passage")
         alike = any(len(asked & other) >= _ALIKE * len(asked | other) for other in self._known)
@@ -240,6 +250,13 @@ def proposals_without(cases: Sequence[Case]) -> tuple[Proposal, ...]:
 def _passage(chunk: Chunk) -> str:
     heading = " › ".join(chunk.heading)
     return neutral("\n".join(filter(None, (heading, chunk.indexed_text))))
+
+
+def _repeats(text: str) -> bool:
+    """Three words in a row stand in it twice, as when a small model gets stuck."""
+    said = [fold(word) for word in words(text)]
+    runs = [tuple(said[i : i + 3]) for i in range(len(said) - 2)]
+    return len(set(runs)) < len(runs)
 
 
 def _shuffle(seed: int, name: str) -> str:

@@ -41,11 +41,11 @@ def read(source: Source, locate: Locate | None) -> Iterator[Found]:
                 continue
             name = str(paragraph.get(_OUR_KEY) or f"{article.get('title', '')}/{p + 1}")
             context = paragraph.get("context")
-            place = locate(context) if locate and isinstance(context, str) else None
+            spans = _Spans(context, locate) if locate and isinstance(context, str) else None
             for q, question in enumerate(paragraph["qas"]):
                 line = lines.of("data", a, "paragraphs", p, "qas", q)
                 try:
-                    yield line, _case(question, name, place)
+                    yield line, _case(question, name, spans)
                 except (ValueError, TypeError, KeyError, AttributeError) as error:
                     yield RowProblem(line, tr("it is no question of SQuAD ({reason})", reason=error))
 
@@ -71,10 +71,32 @@ def write(cases: Sequence[Case], path: Path, text_of: TextOf) -> None:
     path.write_text(body + "\n", "utf-8", newline="\n")
 
 
-def _case(question: Mapping[str, Any], name: str, place: GoldSpan | None) -> Case:
+class _Spans:
+    """Where a paragraph, and what is in it, stands in the collection's documents."""
+
+    def __init__(self, context: str, locate: Locate) -> None:
+        self._context = context
+        self._locate = locate
+        self.whole = locate(context)
+
+    def of(self, start: int, end: int) -> GoldSpan | None:
+        """The span of ``context[start:end]``: by what comes before and after, since white space may differ there."""
+        place = self.whole
+        if place is None or not 0 <= start < end <= len(self._context):
+            return None
+        if place.end - place.start == len(self._context):
+            return GoldSpan(place.source_id, place.start + start, place.start + end, _CENTRAL)
+        before, after = self._locate(self._context[:end]), self._locate(self._context[start:])
+        if not (before and after and before.source_id == after.source_id == place.source_id):
+            return None
+        inside = place.start <= after.start < before.end <= place.end
+        return GoldSpan(place.source_id, after.start, before.end, _CENTRAL) if inside else None
+
+
+def _case(question: Mapping[str, Any], name: str, spans: _Spans | None) -> Case:
     answers = question.get("answers") or []
     unanswerable = bool(question.get("is_impossible", False))
-    gold = () if unanswerable else _gold(answers, name, place)
+    gold = () if unanswerable else _gold(answers, name, spans)
     return case_from(
         {
             "id": question.get("id") or case_id(str(question["question"])),
@@ -86,15 +108,13 @@ def _case(question: Mapping[str, Any], name: str, place: GoldSpan | None) -> Cas
     )
 
 
-def _gold(answers: Sequence[Mapping[str, Any]], name: str, place: GoldSpan | None) -> tuple[GoldSpan, ...]:
-    if place is None:
+def _gold(answers: Sequence[Mapping[str, Any]], name: str, spans: _Spans | None) -> tuple[GoldSpan, ...]:
+    """The answers' spans, else the paragraph's, else the document that is called as the paragraph."""
+    if spans is None or spans.whole is None:
         return (GoldSpan(name),)
-    spans = (
-        GoldSpan(place.source_id, place.start + answer["answer_start"],
-                 place.start + answer["answer_start"] + len(answer["text"]), _CENTRAL)
-        for answer in answers
-    )  # fmt: skip
-    return tuple(dict.fromkeys(span for span in spans if span.end <= place.end)) or (place,)
+    ends = ((answer["answer_start"], answer["answer_start"] + len(answer["text"])) for answer in answers)
+    found = (spans.of(start, end) for start, end in ends)
+    return tuple(dict.fromkeys(span for span in found if span)) or (spans.whole,)
 
 
 def _question(case: Case, source_id: str, context: str) -> dict[str, Any]:
