@@ -12,7 +12,9 @@ from tests.library import NAME, open_library
 from workbench import paths
 from workbench.engine.client import load_generator
 from workbench.engine.gguf_header import read_header
-from workbench.errors import NotFoundError
+from workbench.errors import NotFoundError, UsageError
+from workbench.evals.lab import EvalLab
+from workbench.evals.runner import Runtimes
 from workbench.evals.synthetic import (
     Proposal,
     QuestionMaker,
@@ -22,7 +24,7 @@ from workbench.evals.synthetic import (
     proposals_without,
     unanswerable,
 )
-from workbench.ports import Cancel, Store
+from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Generation
 from workbench.records.corpus import Chunk
 from workbench.records.evals import Case, GoldSpan
@@ -186,3 +188,17 @@ def test_a_real_model_asks_the_same_questions_again(chunks: tuple[Chunk, ...]) -
     made = [p for p in first if p.case]
     assert made
     assert all(p.text.endswith("?") and "\n" not in p.text for p in made)
+
+
+def test_the_lab_puts_questions_in_the_queue_as_they_are_made(store: Store) -> None:
+    texts = ["What does a student pay for enrolment?", "no question", "¿Cuánto cuesta el menú de la cafetería?"]
+    generators: list[Generator | None] = [None]
+    runtimes = Runtimes(lambda: Searcher(store, None), lambda: generators[0], lambda *_: None, lambda: NAME)
+    lab = EvalLab(store, runtimes)
+    with pytest.raises(UsageError, match="No model is loaded"):
+        list(lab.propose("made", 3))
+    generators[0] = Says(texts)
+    proposals = list(lab.propose("made", 3))
+    assert [bool(p.case) for p in proposals].count(True) == len(lab.review("made").waiting()) > 0
+    generators[0] = Says(texts)
+    assert not any(p.case for p in lab.propose("made", 3))

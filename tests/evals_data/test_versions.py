@@ -13,8 +13,7 @@ from storage.driver import connect
 from storage.migrations import MIGRATIONS, migrate
 from tests.library import NAME, open_library
 from workbench.errors import NotFoundError
-from workbench.evals.cautions import dataset_cautions, result_cautions
-from workbench.evals.datasets import export_dataset, import_dataset
+from workbench.evals.datasets import cautions, export_dataset, import_dataset
 from workbench.ports import Store
 from workbench.records.codec import encode
 from workbench.records.evals import Case, Expectation, GoldSpan
@@ -113,9 +112,7 @@ def test_candidates_wait_and_change(store: Store) -> None:
 
 
 def test_cautions() -> None:
-    assert len(dataset_cautions([ONE])) == 2
-    assert "Only 29 cases" in dataset_cautions([TWO] * 29)[0]
-    assert dataset_cautions([ONE, *[TWO] * 29]) == ()
-    assert dataset_cautions([Case("m", "2+2?", expectation=Expectation("numeric", "4"))] * 30) == ()
-    assert result_cautions(0, 0) == result_cautions(39, 40) == ()
-    assert "All 40 cases passed" in result_cautions(40, 40)[0]
+    assert len(cautions([ONE])) == 2
+    assert "Only 29 cases" in cautions([TWO] * 29)[0]
+    assert cautions([ONE, *[TWO] * 29]) == ()
+    assert cautions([Case("m", "2+2?", expectation=Expectation("numeric", "4"))] * 30) == ()

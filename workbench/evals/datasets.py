@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workbench.errors import NotFoundError
 from workbench.evals.anchors import Locator
 from workbench.evals.formats import read_dataset, write_dataset
+from workbench.evals.statistics import FEW
+from workbench.i18n import tr
 from workbench.ports import CorpusRepository, Store
-from workbench.records.evals import Imported
+from workbench.records.evals import Case, Imported
 
 
 def import_dataset(store: Store, path: Path, name: str, collection: str, format: str = "") -> Imported:
@@ -38,6 +40,17 @@ def export_dataset(store: Store, dataset: str, path: Path, format: str = "jsonl"
     collection = next(d.collection for d in store.datasets.datasets() if d.name == dataset)
     texts = _TextOf(store.corpus, collection)
     return write_dataset(cases, path, format, text_of=texts)
+
+
+def cautions(cases: Sequence[Case]) -> tuple[str, ...]:
+    """What weakens a dataset before anything runs: few cases, or questions of which every one has an answer."""
+    found = []
+    if len(cases) < FEW:
+        found.append(tr("Only {n} cases: under {few}, gross failures show and little else.", n=len(cases), few=FEW))
+    questions = [case for case in cases if case.expectation is None]
+    if questions and all(case.answerable for case in questions):
+        found.append(tr("Every question has an answer: a system that never abstains looks perfect here."))
+    return tuple(found)
 
 
 class _TextOf:

@@ -17,7 +17,7 @@ from workbench.evals.compare import compare_runs
 from workbench.evals.gates import check_gates
 from workbench.evals.runner import EvalRunner, Runtimes, find_dataset
 from workbench.evals.scoring import make_report
-from workbench.evals.synthetic import ReviewQueue
+from workbench.evals.synthetic import Proposal, QuestionMaker, ReviewQueue, choose_chunks
 from workbench.evals.threshold import risk_coverage
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
@@ -98,9 +98,38 @@ class EvalLab:
         """
         return datasets.export_dataset(self._store, dataset, Path(path).expanduser(), format, version)
 
+    def cautions(self, dataset: str) -> tuple[str, ...]:
+        """What weakens the dataset before anything runs. Raises NotFoundError."""
+        return datasets.cautions(self.cases(dataset))
+
     def review(self, dataset: str) -> ReviewQueue:
         """The candidates that wait for a person before they join the dataset."""
         return ReviewQueue(self._store.datasets, dataset)
+
+    def propose(
+        self, dataset: str, count: int, collection: str = "", seed: int = 0, cancel: Cancel | None = None
+    ) -> Iterator[Proposal]:
+        """Lets the loaded model ask about ``count`` chunks; each question that is any good waits for review at once.
+
+        Raises:
+            UsageError: no model is loaded.
+            NotFoundError: no such collection.
+            EngineError: the model is gone; what waits already stays.
+        """
+        generator = self._runtimes.generator()
+        if generator is None:
+            raise UsageError(
+                tr("No model is loaded"),
+                tr("Questions are made by a language model."),
+                tr("Load one first: workbench models lists those that are here."),
+            )
+        queue = self.review(dataset)
+        known = self.cases(dataset) if any(d.name == dataset for d in self.datasets()) else ()
+        asked = [*(case.question for case in known), *(c.case.question for c in queue.all())]
+        chunks = choose_chunks(self._store.corpus, collection or self._runtimes.collection(), count, seed)
+        for proposal in QuestionMaker(generator, seed=seed, known=asked).propose(chunks, cancel):
+            queue.add([proposal])
+            yield proposal
 
     # -- runs ------------------------------------------------------------------------------------------------------
 

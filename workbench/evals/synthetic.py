@@ -158,6 +158,10 @@ class ReviewQueue:
         fresh = {p.case.id: (p.case, p.origin) for p in proposals if p.case and p.case.id not in there}
         return self._datasets.add_candidates(self._dataset, list(fresh.values()))
 
+    def all(self) -> tuple[Candidate, ...]:
+        """Every candidate there was, in the order they came."""
+        return self._datasets.candidates(self._dataset)
+
     def waiting(self) -> tuple[Candidate, ...]:
         """Nobody has decided on these."""
         return self._datasets.candidates(self._dataset, "waiting")
