@@ -340,7 +340,8 @@ class AskScreen(ModeScreen):
         question = self.query_one("#query", Input)
         with question.prevent(Input.Changed):
             question.value = past.trace.query
-        question.border_subtitle = content(tr("question {number} of {all}", number=past.of - past.place, all=past.of))
+        place = tr("question {number} of {all}", number=past.of - past.place, all=past.of)
+        question.border_subtitle = content(place if past.place < past.of else tr("Trace {id}", id=past.trace.id))
         if past.fusion:
             self.query_one("#ranking", Grid).show(ranking.rows(past.hits, past.fusion, {}))
         self._show_trace(past.trace)

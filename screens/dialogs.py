@@ -174,14 +174,14 @@ class FolderTree(DirectoryTree):
 
 
 class PathDialog(ModalScreen[str]):
-    """Asks for a path that exists; dismisses with it, "" when left."""
+    """Asks for a path that exists: a file, a folder, or ``either``; dismisses with it, "" when left."""
 
     CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="path.close")]
 
-    def __init__(self, title: str, hint: str, *, folder: bool = False) -> None:
+    def __init__(self, title: str, hint: str, *, folder: bool = False, either: bool = False) -> None:
         super().__init__()
-        self._heading, self._hint, self._folder = title, hint, folder
+        self._heading, self._hint, self._folder, self._either = title, hint, folder, either
 
     def compose(self) -> ComposeResult:
         """The tree over the path."""
@@ -208,7 +208,7 @@ class PathDialog(ModalScreen[str]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Takes the path when there is something of the right kind."""
         path = Path(event.value.strip()).expanduser()
-        right = path.is_dir() if self._folder else path.is_file()
+        right = path.exists() if self._either else path.is_dir() if self._folder else path.is_file()
         if event.value.strip() and right:
             self.dismiss(str(path))
             return

@@ -127,9 +127,10 @@ class CaseBrowser(ModeScreen):
         pane = self.query_one("#runs", ListPane)
         pane.show(run_rows(self._lists, self._folded, self._marks, live, other))
 
-    def go_to_run(self, run: Run) -> None:
-        """Reads the lists anew and puts the cursor on the run."""
-        self._go_to = Place(run.config.dataset, run.id).key
+    def show_place(self, dataset: str, run_id: int = 0) -> None:
+        """Reads the lists anew and puts the cursor on a dataset, or on one of its runs."""
+        self._folded.discard(dataset)
+        self._go_to = Place(dataset, run_id).key
         self.reload()
 
     def fold(self, dataset: str) -> None:
@@ -236,9 +237,13 @@ class CaseBrowser(ModeScreen):
         self.query_one("#cases", ListPane).show(rows)
 
     def _cases_title(self, shown_rows: int, there: int) -> str:
-        narrow = "" if self._narrow == EVERYTHING else f" · {narrow_name(self._narrow)}"
+        whole = self._view == "all" and self._narrow != EVERYTHING
+        parts = [
+            "" if whole else view_name(self._view),
+            narrow_name(self._narrow) if self._narrow != EVERYTHING else "",
+        ]
         number = count(there) if shown_rows == there else f"{count(shown_rows)}/{count(there)}"
-        return f"{tr('Cases')} ── {view_name(self._view)}{narrow} {number}"
+        return f"{tr('Cases')} ── {' · '.join(filter(None, parts))} {number}"
 
     @property
     def item(self) -> CaseItem | None:

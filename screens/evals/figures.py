@@ -149,20 +149,21 @@ def _cell(report: RunReport, comparison: RunComparison | None, name: str) -> tup
 def _columns(cells: Sequence[tuple[Line, ...]], width: int) -> Iterable[Line]:
     """Cells as a table of as many column groups as fit, read downwards."""
     widths = [max((cell_len(plain(cell[i])) for cell in cells), default=0) for i in range(4)]
-    group = sum(widths) + 2 * sum(1 for w in widths[1:] if w)
-    across = max(1, (width + 4) // (group + 4))
-    down = -(-len(cells) // across)
+    used = [i for i in range(4) if widths[i]]
+    group = sum(widths) + 2 * (len(used) - 1)
+    down = -(-len(cells) // max(1, (width + 4) // (group + 4)))
     for row in range(down):
         line: list[Line] = []
         for number, cell in enumerate(cells[row::down]):
             line.append("    " if number else "")
-            line += [_padded(part, w, right=i == 1) for i, (part, w) in enumerate(zip(cell, widths, strict=True)) if w]
+            for i in used:
+                line += ["  " if i else "", _padded(cell[i], widths[i], right=i == 1)]
         yield tuple(line)
 
 
 def _padded(part: Line, width: int, *, right: bool) -> Line:
     blank = " " * (width - cell_len(plain(part)))
-    return (blank, part, "  ") if right else (part, blank, "  ")
+    return (blank, part) if right else (part, blank)
 
 
 def _segments(segments: Sequence[Segment], name: str, width: int) -> Iterable[Line]:

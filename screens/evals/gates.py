@@ -61,7 +61,7 @@ class GatesScreen(ModalScreen[str]):
 
     def compose(self) -> ComposeResult:
         """A table over what must be known of it."""
-        with Vertical(classes="dialog wide") as box:
+        with Vertical(classes="dialog gates") as box:
             box.border_subtitle = content(tr("l locks new gates · ←→ other sets · esc closes"))
             yield Grid(
                 [
@@ -95,9 +95,20 @@ class GatesScreen(ModalScreen[str]):
         locked = tr("locked {when}", when=f"{checked.gates.locked:%Y-%m-%d %H:%M}")
         box.border_title = content(mark, f" {checked.gates.name} ── {locked}", (place, Tone.DIM))
         self.query_one(Grid).show([_row(i, result) for i, result in enumerate(checked.results)])
+
+    def on_grid_highlighted(self, event: Grid.Highlighted) -> None:
+        """Why the gate under the cursor passes or not, whole, and what weakens the set."""
+        if not event.key:
+            return
+        checked = self._checked[self._at]
         late = written_late(checked.gates, self._run)
-        bound = tr("A gate passes only when the interval's bound passes, not when the value does.")
-        note.update(content(("~ ", Tone.WARN), late) if late else content((bound, Tone.DIM)))
+        note: Line = (("\n~ ", Tone.WARN), late)
+        if not late:
+            note = (
+                "\n" + tr("A gate passes only when the interval's bound passes, not when the value does."),
+                Tone.DIM,
+            )
+        self.query_one("#gate-note", Static).update(content(checked.results[int(event.key)].reason, note))
 
     def action_turn(self, step: int) -> None:
         """Another set."""

@@ -74,7 +74,7 @@ def settings_fields(config: RunConfig) -> dict[str, Widget]:
         "candidates": field("candidates", tr("Candidates per lane"), str(search.candidates)),
         "evidence": field("evidence", tr("Passages in the context"), str(ask.evidence)),
         "threshold": field("threshold", "τ", threshold, tr("the collection's")),
-        "filter": field("filter", tr("Filter"), search.filter, "year >= 2026"),
+        "filter": field("filter", tr("Filter"), search.filter, tr("for example: {example}", example="year >= 2026")),
     }
 
 
@@ -107,7 +107,9 @@ class RunDialog(ModalScreen[RunConfig]):
                 yield from (settings[name] for name in ("lanes", "fusion", "candidates"))
                 yield field("k", tr("k of the metrics"), str(config.k))
                 yield from (settings[name] for name in ("evidence", "threshold", "filter"))
-                yield field("segment", tr("Only cases with"), segment, "type=table")
+                yield field(
+                    "segment", tr("Only cases with"), segment, tr("for example: {example}", example="type=table")
+                )
                 yield field("limit", tr("First cases (0: all)"), str(config.limit))
             yield Static("", classes="problem")
             with Horizontal(classes="buttons"):

@@ -102,9 +102,10 @@ def draw_curve(points: Sequence[ThresholdPoint], chosen: int, width: int, height
         point = points[number]
         column, row = round(point.coverage * (across - 1)), round((1 - point.risk / top) * (down - 1))
         cells[row][column] = "◆" if number == chosen else "●"
+    ticks = {round(part * (down - 1) / 4) for part in range(5)}
     lines: list[Line] = []
     for row, drawn in enumerate(cells):
-        scale = share(top * (1 - row / (down - 1)), 2) if row % max(1, down // 4) == 0 or row == down - 1 else ""
+        scale = share(top * (1 - row / (down - 1)), 2) if row in ticks else ""
         before, mark, after = "".join(drawn).partition("◆")
         lines.append(
             (f"{scale:>{AXIS - 1}} ", ("│", Tone.DIM), (before, Tone.ACCENT), (mark, Tone.WARN), (after, Tone.ACCENT))
@@ -133,8 +134,8 @@ class PlotsScreen(ModalScreen[float]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Close", id="plots.close"),
         Binding("o", "turn", "Other plot", id="plots.turn"),
-        Binding("left", "pick(-1)", "Lower τ", id="plots.lower"),
-        Binding("right", "pick(1)", "Higher τ", id="plots.higher"),
+        Binding("left", "pick(1)", "Less coverage", id="plots.less", tooltip="A higher τ"),
+        Binding("right", "pick(-1)", "More coverage", id="plots.more", tooltip="A lower τ"),
         Binding("enter", "store", "Store τ", id="plots.store"),
     ]
 
@@ -161,8 +162,9 @@ class PlotsScreen(ModalScreen[float]):
         if self._curved:
             box.border_title = content(f"{tr('Risk over coverage')} ── {name}")
             box.border_subtitle = content(tr("←→ picks τ · enter stores it · o metrics · esc closes"))
-            curve = draw_curve(self._curve, self._at, width, height - 2)
-            drawn.update(Content("\n\n").join([content(point_line(self._curve[self._at])), curve]))
+            told = content(point_line(self._curve[self._at]))
+            curve = draw_curve(self._curve, self._at, width, height - len(told.wrap(max(1, width))) - 1)
+            drawn.update(Content("\n\n").join([told, curve]))
         else:
             box.border_title = content(f"{tr('Metrics with 95 % intervals')} ── {name}")
             other = tr("o risk and coverage · esc closes")

@@ -106,7 +106,7 @@ class RunWork(CaseBrowser):
         run = event.progress.run
         if begun:
             self._read_at = run.done
-            self.go_to_run(run)
+            self.show_place(run.config.dataset, run.id)
             return
         self.draw_runs()
         self.draw_figures()

@@ -14,13 +14,14 @@ from textual.binding import Binding, BindingType
 from screens.dialogs import ChoiceDialog, PathDialog
 from screens.evals.case import CasePane
 from screens.evals.casework import CaseWork
+from screens.evals.imported import ProblemsScreen
 from screens.evals.items import EVERYTHING, narrowings
 from screens.evals.lists import narrow_name
 from screens.evals.runwork import RunWork
 from screens.style import Tone, count
 from screens.widgets.grid import Grid, Row
 from workbench.i18n import tr
-from workbench.records.evals import Dataset
+from workbench.records.evals import Imported
 
 
 class EvalsScreen(CaseWork, RunWork):
@@ -89,15 +90,21 @@ class EvalsScreen(CaseWork, RunWork):
     # -- datasets --------------------------------------------------------------------------------------------------
 
     def action_import(self) -> None:
-        """Asks for a file of cases."""
-        hint = tr("JSON Lines (id, question, gold, answers, …) or SQuAD's JSON; the file's name becomes the dataset's.")
-        self.app.push_screen(PathDialog(tr("Import a dataset"), hint), self._import)
+        """Asks for a file of cases, or a folder of them."""
+        hint = tr(
+            "JSON Lines, CSV, SQuAD's JSON, promptfoo's YAML, Ragas, a BEIR or TREC folder. Its name becomes theirs."
+        )
+        self.app.push_screen(PathDialog(tr("Import a dataset"), hint, either=True), self._import)
 
     def _import(self, path: str | None) -> None:
         if path:
             name = Path(path).stem
-            self.jobs.read(self, lambda: self.desk.evals.import_dataset(path, name), self._imported)
+            self.jobs.read(self, lambda: self.desk.evals.import_file(path, name), self._imported)
 
-    def _imported(self, dataset: Dataset) -> None:
-        self.notify(tr("{name}: {count} cases.", name=dataset.name, count=count(dataset.cases)), markup=False)
-        self.bench.changed()
+    def _imported(self, imported: Imported) -> None:
+        if imported.problems:
+            self.app.push_screen(ProblemsScreen(imported))
+        else:
+            dataset = imported.dataset
+            self.notify(tr("{name}: {count} cases.", name=dataset.name, count=count(dataset.cases)), markup=False)
+        self.show_place(imported.dataset.name)

@@ -33,8 +33,10 @@ from workbench.records.evals import (
     GateResult,
     GateSet,
     GoldSpan,
+    Imported,
     Label,
     Ranked,
+    RowProblem,
     Run,
     RunComparison,
     RunConfig,
@@ -55,12 +57,12 @@ QUESTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("q-003", "Who painted the lighthouse?", (), "unanswerable"),
     ("q-004", "When do students enrol?", ("regulations#1",), "direct"),
     ("q-005", "What does late enrolment cost?", ("regulations#1",), "direct"),
-    ("q-006", "When is a payment overdue?", ("regulations#3",), "direct"),
+    ("q-006", "How many days at first?", ("regulations#3",), "direct"),
     ("q-007", "Am I allowed to settle my debts bit by bit?", ("faq#1",), "paraphrase"),
-    ("q-008", "How long do loans last?", ("faq#2",), "direct"),
+    ("q-008", "What are the opening times?", ("faq#2",), "direct"),
     ("q-009", "How often does the lamp turn?", ("manual/lighthouse#1",), "direct"),
     ("q-010", "What must be wiped each day?", ("manual/lighthouse#1",), "paraphrase"),
-    ("q-011", "What sounds when nobody can see the coast?", ("manual/lighthouse#2",), "paraphrase"),
+    ("q-011", "What warns ships near land?", ("manual/lighthouse#2",), "paraphrase"),
     ("q-012", "What do students with a grant pay for the extension?", ("tariffs-2026#1", "regulations#2"), "multi-hop"),
     ("q-013", "[red]Which[/] text \x1b[31mtries an escape?", ("hostile#1",), "hostile"),
     ("q-014", "Which results come within ten days?", ("calendar#2",), "direct"),
@@ -139,11 +141,16 @@ class FakeLab:
     def run_cases(self, run_id: int) -> tuple[Case, ...]:
         return self._cases[self.find_run(run_id).config.dataset]
 
-    def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
-        if Path(path).suffix == ".toml":
-            raise UsageError("Not a dataset", "Line 3: there is no “question”.", "Add it, or leave the line out.")
+    def import_file(self, path: str, name: str = "", collection: str = "", format: str = "") -> Imported:
+        if Path(path).suffix == ".py":
+            raise UsageError("Not a dataset", "It is in no known format.", "Name its format.")
         self._cases[name] = self._demo_cases()[:2]
-        return next(d for d in self.datasets() if d.name == name)
+        problems = (
+            RowProblem(3, "there is no [b]“question”[/b]"),
+            RowProblem(7, "a gold span is empty", skipped=False),
+        )
+        dataset = next(d for d in self.datasets() if d.name == name)
+        return Imported(dataset, problems if Path(path).suffix == ".toml" else (), "jsonl")
 
     # -- runs ------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,47 @@
+"""What an import left out, row by row."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from screens.style import Line, Tone, content, count
+from screens.widgets.grid import Column, Grid, Row
+from workbench.i18n import tr
+from workbench.records.evals import Imported, RowProblem
+
+
+class ProblemsScreen(ModalScreen[None]):
+    """Lists the rows that stayed out (✗) and those that came in without a part (~), each with its line and reason."""
+
+    CSS_PATH = "evals.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", id="problems.close")]
+
+    def __init__(self, imported: Imported) -> None:
+        super().__init__()
+        self._imported = imported
+
+    def compose(self) -> ComposeResult:
+        """One table."""
+        dataset, problems = self._imported.dataset, self._imported.problems
+        skipped = sum(p.skipped for p in problems)
+        with Vertical(classes="dialog gates") as box:
+            told = tr(
+                "{count} cases came in, {skipped} rows stayed out", count=count(dataset.cases), skipped=count(skipped)
+            )
+            box.border_title = content(f"{dataset.name} ── {told}")
+            box.border_subtitle = content(tr("esc closes"))
+            yield Grid([Column("", 1), Column(tr("line"), 6, "right"), Column(tr("reason"), 0)])
+
+    def on_mount(self) -> None:
+        """Fills it."""
+        self.query_one(Grid).show([_row(n, problem) for n, problem in enumerate(self._imported.problems)])
+
+
+def _row(number: int, problem: RowProblem) -> Row:
+    mark: Line = ("✗", Tone.BAD) if problem.skipped else ("~", Tone.WARN)
+    return Row(str(number), (mark, count(problem.line) if problem.line else "–", problem.reason))
