@@ -22,9 +22,10 @@ from storage.rows import (
     now,
     record_json,
 )
+from storage.token_vectors import fix_mean, keeps_tokens, read_mean
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.ports import DeleteCheck, DocumentState, Vector
+from workbench.ports import DeleteCheck, DocumentState, PackedTokens, Vector
 from workbench.records.corpus import (
     Chunk,
     Collection,
@@ -145,7 +146,7 @@ class FileCorpus:
                     now(),
                 ),
             ).fetchone()[0]
-            create_tables(c, index_id, embedder.dimension)
+            create_tables(c, index_id, embedder.dimension, tokens=keeps_tokens(recipe))
             return int(index_id)
 
         index_id = self._connections.write(work)
@@ -229,12 +230,14 @@ class FileCorpus:
         parsed: ParsedDocument,
         chunks: Sequence[Chunk],
         vectors: Mapping[str, Vector],
+        tokens: Mapping[str, PackedTokens] | None = None,
     ) -> None:
         """Stores one document in one transaction: text, structure, metadata, chunks, full-text rows, vectors.
 
         Chunks are upserted by id; those of the document and index not among ``chunks`` go, with their vectors.
-        ``vectors`` holds the chunks not yet in ``embedded_chunks``. When the text has changed, the document's chunks
-        in other indexes go too, since they cite offsets of the old text.
+        ``vectors`` holds the chunks not yet in ``embedded_chunks``, and ``tokens`` their token vectors where the
+        index's recipe keeps them. When the text has changed, the document's chunks in other indexes go too, since they
+        cite offsets of the old text.
 
         Raises:
             EngineError: a vector is zero, not finite, or of the wrong dimension (nothing is stored).
@@ -243,7 +246,18 @@ class FileCorpus:
         """
         checked = vector_bytes(vectors, index.embedder.dimension)
         rows = documents.chunk_rows(document, chunks)
-        self._connections.write(lambda c: documents.put_document(c, index, document, parsed, chunks, rows, checked))
+        embedded = documents.Embedded(checked, tokens or {})
+        self._connections.write(lambda c: documents.put_document(c, index, document, parsed, chunks, rows, embedded))
+
+    def token_mean(self, index_id: int) -> Vector | None:
+        """The mean token vector that the index's sign bits are centred on, None before it is fixed."""
+        with self._connections.read() as c:
+            return read_mean(c, index_id)
+
+    def fix_token_mean(self, index_id: int, mean: Vector) -> Vector:
+        """Stores it unless there is one already, and returns the one that holds from now on."""
+        self._connections.write(lambda c: fix_mean(c, index_id, mean))
+        return mean if (fixed := self.token_mean(index_id)) is None else fixed
 
     def update_metadata(self, document_id: str, metadata: Metadata, metadata_hash: str) -> None:
         """Replaces a document's metadata (title, status and language columns follow it). Raises NotFoundError."""

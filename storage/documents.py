@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from storage.driver import Connection, storable
 from storage.indexes import put_vectors, vectors_table, words_table
 from storage.rows import dump_metadata, field_rows, load_metadata
+from storage.token_vectors import keeps_tokens, put_tokens, tokens_table
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.ports import DeleteCheck
+from workbench.ports import DeleteCheck, PackedTokens
 from workbench.records.codec import decode, encode
 from workbench.records.corpus import Chunk, Document, DocumentStatus, Index, Metadata, ParsedDocument
 from workbench.text.words import exact_forms, stems, words
 
 Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What an embedder made of new chunks, by chunk id: unit vectors as bytes, and token vectors where it gave any."""
+
+    vectors: Mapping[str, bytes]
+    tokens: Mapping[str, PackedTokens]
+
 
 _DOCUMENT_COLUMNS: Final = (
     "id, collection_id, source_id, uri, title, media_type, language, status, hash, metadata_hash, characters, "
@@ -99,13 +109,13 @@ def put_document(
     parsed: ParsedDocument,
     chunks: Sequence[Chunk],
     rows: Sequence[Row],
-    vectors: Mapping[str, bytes],
+    embedded: Embedded,
 ) -> None:
-    """Stores one document with its chunks (``rows`` from ``chunk_rows``) and their unit vectors."""
+    """Stores one document with its chunks (``rows`` from ``chunk_rows``) and their vectors."""
     collection_id = _open_collection(connection, index)
     key = _put_document_row(connection, collection_id, document)
     _put_text(connection, index.id, key, parsed)
-    _put_chunks(connection, index.id, key, document.source_id, rows, vectors)
+    _put_chunks(connection, index, key, document.source_id, rows, embedded)
     _put_fields(connection, index.id, key, document.metadata, chunks)
     connection.execute("INSERT OR IGNORE INTO indexed_document (index_id, document_key) VALUES (?, ?)", (index.id, key))
     bump(connection, [collection_id])
@@ -169,8 +179,9 @@ def load_parsed(text: str, structure: str, metadata: str) -> ParsedDocument:
 
 
 def _put_chunks(
-    connection: Connection, index_id: int, key: int, source_id: str, rows: Sequence[Row], vectors: Mapping[str, bytes]
+    connection: Connection, index: Index, key: int, source_id: str, rows: Sequence[Row], embedded: Embedded
 ) -> None:
+    index_id, vectors = index.id, embedded.vectors
     wanted = {row[0] for row in rows}
     _refuse_foreign_ids(connection, index_id, key, source_id, wanted)
     before = _chunk_keys(connection, index_id, key)
@@ -185,6 +196,9 @@ def _put_chunks(
     }
     new = ((after[name][0], vector) for name, vector in vectors.items() if name in after)
     put_vectors(connection, index_id, new, outdated)
+    if keeps_tokens(index.recipe):
+        tokens = ((after[name][0], packed) for name, packed in embedded.tokens.items() if name in after)
+        put_tokens(connection, index_id, tokens, outdated)
 
 
 def _chunk_keys(connection: Connection, index_id: int, key: int) -> dict[str, tuple[int, str]]:
@@ -319,13 +333,17 @@ def _remaining(connection: Connection, key: int, chunks: Sequence[tuple[int, int
         "metadata": count("field", "document_key = ?", key),
         "full text": 0,
         "vectors": 0,
+        "token vectors": 0,
     }
+    made = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for index_id, chunk_key, text in chunks:
         table = words_table(index_id)
         rarest = max(words(text), key=len, default="")
         remaining["full text"] += count(f"{table}_docsize", "id = ?", chunk_key)
         remaining["full text"] += count(table, f"{table} MATCH ? AND rowid = ?", f'"{rarest}"', chunk_key)
         remaining["vectors"] += count(vectors_table(index_id), "rowid = ?", chunk_key)
+        if tokens_table(index_id) in made:
+            remaining["token vectors"] += count(tokens_table(index_id), "key = ?", chunk_key)
     return remaining
 
 

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from storage.driver import Connection
+from storage.token_vectors import create_tokens_table, tokens_table
 from workbench.errors import EngineError
 from workbench.i18n import tr
 from workbench.ports import Vector
@@ -30,14 +31,21 @@ def vectors_table(index_id: int) -> str:
     return f"index_{index_id:d}_vectors"
 
 
-def create_tables(connection: Connection, index_id: int, dimension: int) -> None:
-    """Makes them. Vectors are unit vectors, so L2 ranks as cosine does: cos = 1 − d²/2, at half the time."""
+def create_tables(connection: Connection, index_id: int, dimension: int, *, tokens: bool) -> None:
+    """Makes them, with a table of token vectors when ``tokens``.
+
+    Vectors are unit vectors, so L2 ranks as cosine does: cos = 1 − d²/2, at half the time.
+    """
     columns = ", ".join(COLUMNS)
     words, vectors, content = words_table(index_id), vectors_table(index_id), f"index_{index_id:d}_content"
     new, old = (", ".join(f"{row}.{name}" for name in COLUMNS) for row in ("new", "old"))
     changed = " OR ".join(f"old.{name} IS NOT new.{name}" for name in COLUMNS)
     add = f"INSERT INTO {words} (rowid, {columns}) VALUES (new.key, {new});"
     remove = f"INSERT INTO {words} ({words}, rowid, {columns}) VALUES ('delete', old.key, {old});"
+    forget = f"DELETE FROM {vectors} WHERE rowid = old.key;"
+    if tokens:
+        create_tokens_table(connection, index_id)
+        forget += f" DELETE FROM {tokens_table(index_id)} WHERE key = old.key;"
     for statement in (
         f"CREATE VIEW {content} AS SELECT key, {columns} FROM chunk WHERE index_id = {index_id:d}",
         f"CREATE VIRTUAL TABLE {words} USING fts5({columns}, content='{content}', content_rowid='key', "
@@ -49,7 +57,7 @@ def create_tables(connection: Connection, index_id: int, dimension: int) -> None
         f"CREATE TRIGGER index_{index_id:d}_update AFTER UPDATE OF {columns} ON chunk "
         f"WHEN old.index_id = {index_id:d} AND ({changed}) BEGIN {remove} {add} END",
         f"CREATE TRIGGER index_{index_id:d}_delete AFTER DELETE ON chunk WHEN old.index_id = {index_id:d} "
-        f"BEGIN {remove} DELETE FROM {vectors} WHERE rowid = old.key; END",
+        f"BEGIN {remove} {forget} END",
     ):
         connection.execute(statement)
 
@@ -60,6 +68,7 @@ def drop_index(connection: Connection, index_id: int) -> None:
         connection.execute(f"DROP TRIGGER IF EXISTS index_{index_id:d}_{event}")
     connection.execute(f"DROP TABLE IF EXISTS {words_table(index_id)}")
     connection.execute(f"DROP TABLE IF EXISTS {vectors_table(index_id)}")
+    connection.execute(f"DROP TABLE IF EXISTS {tokens_table(index_id)}")
     connection.execute(f"DROP VIEW IF EXISTS index_{index_id:d}_content")
     connection.execute("DELETE FROM chunk WHERE index_id = ?", (index_id,))
     connection.execute("DELETE FROM indexed_document WHERE index_id = ?", (index_id,))

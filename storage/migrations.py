@@ -6,6 +6,7 @@ migration that has been released is never edited: add another one.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,6 +37,15 @@ def _runs(statements: str) -> Callable[[Connection], None]:
     return apply
 
 
+def _add_token_vectors(connection: Connection) -> None:
+    """Recipes say from now on whether token vectors are kept; those of before kept none."""
+    connection.execute("ALTER TABLE corpus_index ADD COLUMN token_mean BLOB")
+    for table in ("collection", "corpus_index"):
+        for number, recipe in connection.execute(f"SELECT id, recipe FROM {table}").fetchall():
+            stated = json.dumps({"token_vectors": "none", **json.loads(recipe)}, sort_keys=True)
+            connection.execute(f"UPDATE {table} SET recipe = ? WHERE id = ?", (stated, number))
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0001_corpus", _runs(schema.CORPUS)),
     Migration("0002_traces", _runs(schema.TRACES)),
@@ -43,6 +53,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0004_datasets_and_settings", _runs(schema.DATASETS_AND_SETTINGS)),
     Migration("0005_eval_runs", _runs(schema.RUNS)),
     Migration("0006_dataset_versions", _runs(schema.DATASET_VERSIONS)),
+    Migration("0007_token_vectors", _add_token_vectors),
 )
 
 

@@ -9,9 +9,10 @@ from storage.connections import Connections
 from storage.driver import Connection, storable
 from storage.filters import BUILT_IN, Sql, passing
 from storage.indexes import unit_vectors, vectors_table, words_table
+from storage.token_vectors import keeps_tokens, read_tokens
 from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.ports import Vector
+from workbench.ports import StoredTokens, Vector
 from workbench.records.corpus import Index
 from workbench.records.retrieval import AllOf, Analysis, FilterNode, LaneHit
 from workbench.text.words import cjk_pairs, exact_form, words
@@ -125,6 +126,13 @@ class FileSearch:
                 term: int(c.execute(statement, (f"stems : {_quoted(term)}",)).fetchone()[0]) if words(term) else 0
                 for term in dict.fromkeys(terms)
             }
+
+    def token_vectors(self, index: Index, chunk_ids: Sequence[str]) -> StoredTokens:
+        """Of those chunks that have any; of none where the index's recipe keeps none."""
+        if not keeps_tokens(index.recipe):
+            return StoredTokens({})
+        with self._connections.read() as c:
+            return read_tokens(c, index.id, chunk_ids)
 
 
 def match_expression(analysis: Analysis) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench import paths
 from workbench.errors import Cancelled
-from workbench.ports import Cancel, Vector
+from workbench.ports import Cancel, Embedding, TokenVectors, Vector
 from workbench.records.corpus import EmbedderInfo
 
 INFO = EmbedderInfo("hash", "hash-1", 16, 512, "query: ", "passage: ", "mean", True)
@@ -87,6 +87,21 @@ class HashEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         return hash_vector(text)
+
+    def embed_passage_tokens(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Embedding]:
+        for text, vector in zip(texts, self.embed_passages(texts, cancel), strict=True):
+            yield Embedding(vector, self._token_vectors(text))
+
+    def embed_query_tokens(self, text: str) -> Embedding:
+        return Embedding(self.embed_query(text), self._token_vectors(text))
+
+    def token_mean(self) -> Vector:
+        return np.zeros(self.info.dimension, np.float32)
+
+    def _token_vectors(self, text: str) -> TokenVectors:
+        """The same piece of a word is the same vector everywhere."""
+        pieces = [hash_vector(text[start:end]) for start, end in self.tokenizer.offsets(text)]
+        return np.array(pieces, np.float16).reshape(-1, self.info.dimension)
 
     def close(self) -> None:
         pass

@@ -52,5 +52,6 @@ def go_offline() -> None:
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     os.environ["TIKTOKEN_CACHE_DIR"] = str(tiktoken_folder())
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads spin: 1 ms becomes 100 beside a busy model
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

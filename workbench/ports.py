@@ -124,7 +124,7 @@ class Embedder(Protocol):
         ...
 
     def embed_passage_tokens(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Embedding]:
-        """As ``embed_passages``, with the vectors of each text's tokens: (dimension · 2) bytes a token more to carry."""
+        """As ``embed_passages``, with the vectors of each text's tokens: 2 bytes a component and token to carry."""
         ...
 
     def embed_query_tokens(self, text: str) -> Embedding:

@@ -244,7 +244,15 @@ def test_deleting_is_proved(store: FileStore, index: Index) -> None:
     gone, unknown = store.corpus.delete_documents([document.id, "none", document.id])
     assert gone.gone
     assert gone.source_id == "a.txt"
-    assert set(gone.remaining) == {"document", "text", "chunks", "metadata", "full text", "vectors"}
+    assert set(gone.remaining) == {
+        "document",
+        "text",
+        "chunks",
+        "metadata",
+        "full text",
+        "vectors",
+        "token vectors",
+    }
     assert unknown.source_id == ""
     assert counts(store, index) == {"chunks": 1, "words": 1, "vectors": 1}
     assert len(found(store, index, "zebra")) == 1

@@ -36,8 +36,9 @@ from workbench.records.answers import (
     Trace,
 )
 from workbench.records.corpus import Collection, Index
-from workbench.records.retrieval import FilterResult, FusionResult, LaneResult, SearchOptions
+from workbench.records.retrieval import FilterResult, FusedHit, LaneResult, SearchOptions
 from workbench.retrieval.fusion import fuse
+from workbench.retrieval.rerank import reordered
 from workbench.retrieval.search import Searcher, wanted_lanes
 from workbench.text.words import words
 
@@ -71,6 +72,7 @@ class Asker:
         collection = self._store.corpus.collection(search.collection)
         index = self._store.corpus.current_index(collection.name)
         generator = self._generator() if options.mode != "extractive" else None
+        search = self._searcher.settled(search)
         told = manifest(collection, index, self._searcher.embedder, generator, options, search)
         growth = Growth(query, told, self._store.traces, cancel)
         yield from _Question(self._store, self._searcher, generator, collection, options, search, growth, cancel).run(
@@ -130,9 +132,9 @@ class _Question:
         yield growth.span("analysis", self._analysis)
         if index is None or not self._collection.chunks:
             raise _NoAnswerError("empty_corpus")
-        lanes, fusion = yield from self._retrieved(index)
+        lanes, hits = yield from self._retrieved(index)
         growth.begin()
-        context = self._context(fusion)
+        context = self._context(hits)
         terms = self._terms(index)
         quotes = self._ranked(terms, context.evidence)
         yield growth.span("context", context, neutralised=broken_marks(context.evidence), compared=len(quotes))
@@ -144,7 +146,7 @@ class _Question:
         else:
             yield self._quoted(terms, quotes, support)
 
-    def _retrieved(self, index: Index) -> Steps[Trace, None, tuple[list[LaneResult], FusionResult]]:
+    def _retrieved(self, index: Index) -> Steps[Trace, None, tuple[list[LaneResult], tuple[FusedHit, ...]]]:
         growth = self._growth
         growth.begin()
         where, self._filter = self._searcher.filter(index, self._search)
@@ -161,11 +163,15 @@ class _Question:
         yield growth.span("fusion", fusion)
         if not fusion.hits:
             raise _NoAnswerError("no_result")
-        return lanes, fusion
+        growth.begin()
+        reranked = self._searcher.rerank(index, self._analysis, fusion, self._search)
+        if reranked:
+            yield growth.span("rerank", reranked)
+        return lanes, reordered(fusion, reranked)
 
-    def _context(self, fusion: FusionResult) -> Context:
+    def _context(self, found: Sequence[FusedHit]) -> Context:
         """What fits the model; what fits anything, when the model died and can't count any more."""
-        hits = fusion.hits[: max(self._search.k, self._options.evidence)]
+        hits = found[: max(self._search.k, self._options.evidence)]
         try:
             budget = self._writer.budget() if self._writer else self._unlimited()
             return build_context(hits, self._store.corpus, budget, self._options.evidence)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from workbench.corpus.chunking import describe_recipe, recipe_from
+from workbench.corpus.embedding import ChunkEmbedder
 from workbench.corpus.preparing import Prepared, Preparer, failed, uri_of
 from workbench.corpus.progress import Meter
 from workbench.corpus.sources import Source, find_sources
@@ -21,7 +22,7 @@ from workbench.corpus.tasks import Setup, Task
 from workbench.corpus.workshop import Workshop
 from workbench.errors import Cancelled, EngineError, UsageError
 from workbench.i18n import language, tr
-from workbench.ports import Cancel, CorpusRepository, DocumentState, Embedder, Vector
+from workbench.ports import Cancel, CorpusRepository, DocumentState, Embedder, PackedTokens, Vector
 from workbench.records.corpus import Index, IngestOutcome, IngestProgress, IngestRequest, Metadata, Recipe
 
 TIME_LIMIT_S: Final = 600.0
@@ -62,9 +63,12 @@ class Ingester:
             self._start_embedder()
         meter = Meter(request.collection, len(sources) + len(others))
 
+        chunks = ChunkEmbedder(self._corpus, self._embedder, index)
+
         def take_in(tasks: Iterator[Task]) -> Iterator[IngestProgress]:
             batches = workshop.results(tasks, cancel)
-            return self._take_in(([preparer.prepared(*pair) for pair in batch] for batch in batches), meter, cancel)
+            prepared = ([preparer.prepared(*pair) for pair in batch] for batch in batches)
+            return self._take_in(prepared, chunks, meter, cancel)
 
         try:
             yield from take_in(map(preparer.reading, sources))
@@ -115,30 +119,37 @@ class Ingester:
         states = self._corpus.document_states(index.collection, index.id)
         return [state for state in states.values() if not state.complete]
 
-    def _take_in(self, batches: Iterator[list[Prepared]], meter: Meter, cancel: Cancel) -> Iterator[IngestProgress]:
+    def _take_in(
+        self, batches: Iterator[list[Prepared]], chunks: ChunkEmbedder, meter: Meter, cancel: Cancel
+    ) -> Iterator[IngestProgress]:
         """Embeds and stores, in order."""
         for batch in batches:
             if not batch and meter.due:
                 yield meter.progress()
             for item in batch:
                 meter.expect(len(item.pending))
-            yield from self._embed_and_store(batch, meter, cancel)
+            yield from self._embed_and_store(batch, chunks, meter, cancel)
 
-    def _embed_and_store(self, batch: list[Prepared], meter: Meter, cancel: Cancel) -> Iterator[IngestProgress]:
+    def _embed_and_store(
+        self, batch: list[Prepared], chunks: ChunkEmbedder, meter: Meter, cancel: Cancel
+    ) -> Iterator[IngestProgress]:
         """One stream for the whole batch: the child goes on embedding while a document is being committed."""
         texts = [chunk.indexed_text for item in batch for chunk in item.pending]
-        vectors = self._embedder.embed_passages(texts, cancel)
+        embedded = chunks.embed(texts, cancel)
         for item in batch:
             if cancel.is_set():
                 raise Cancelled
             meter.current = item.outcome.source_id
-            found: dict[str, Vector] = {}
+            vectors: dict[str, Vector] = {}
+            tokens: dict[str, PackedTokens] = {}
             for chunk in item.pending:
-                found[chunk.id] = next(vectors)
+                vectors[chunk.id], packed = next(embedded)
+                if packed is not None:
+                    tokens[chunk.id] = packed
                 meter.embedded()
                 if meter.due:
                     yield meter.progress()
-            yield meter.finished(_store(item, found))
+            yield meter.finished(_store(item, vectors, tokens))
 
     def _settle_missing(
         self, request: IngestRequest, index: Index, sources: Sequence[Source], present: set[str]
@@ -165,11 +176,11 @@ class Ingester:
         return [IngestOutcome(check.source_id, "deleted") for check in checks]
 
 
-def _store(item: Prepared, vectors: Mapping[str, Vector]) -> IngestOutcome:
+def _store(item: Prepared, vectors: Mapping[str, Vector], tokens: Mapping[str, PackedTokens]) -> IngestOutcome:
     """Writes it, and what became of it. A vector that can't be stored is this document's failure alone."""
     try:
         if item.store:
-            item.store(vectors)
+            item.store(vectors, tokens)
     except (EngineError, UsageError) as error:
         return failed(item.outcome.source_id, error).outcome
     return item.outcome

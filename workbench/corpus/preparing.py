@@ -12,7 +12,7 @@ from workbench.corpus.sources import Source
 from workbench.corpus.tasks import Cut, CutStored, Described, ReadFile, Refused, Result, Task, Unchanged
 from workbench.errors import DocumentError, EngineError, NotFoundError, WorkbenchError
 from workbench.i18n import tr
-from workbench.ports import CorpusRepository, DocumentState, Vector
+from workbench.ports import CorpusRepository, DocumentState, PackedTokens, Vector
 from workbench.records.corpus import Chunk, Index, IngestAction, IngestOutcome
 
 
@@ -23,12 +23,13 @@ class Prepared:
     Attributes:
         outcome: what will have become of it once it is stored.
         pending: its chunks that have no vector yet.
-        store: writes it, given the vectors of ``pending`` by chunk id; None when nothing is to be written.
+        store: writes it, given the vectors and token vectors of ``pending`` by chunk id; None when nothing is to be
+            written.
     """
 
     outcome: IngestOutcome
     pending: tuple[Chunk, ...] = ()
-    store: Callable[[Mapping[str, Vector]], None] | None = None
+    store: Callable[[Mapping[str, Vector], Mapping[str, PackedTokens]], None] | None = None
 
 
 def uri_of(path: Path | str) -> str:
@@ -107,7 +108,7 @@ class Preparer:
         self._claim(state.source_id, task)
         return Prepared(
             IngestOutcome(state.source_id, "metadata"),
-            store=lambda _: self._corpus.update_metadata(state.document_id, result.metadata, result.metadata_hash),
+            store=lambda *_: self._corpus.update_metadata(state.document_id, result.metadata, result.metadata_hash),
         )
 
     def _cut(self, task: Task, result: Cut) -> Prepared:
@@ -122,7 +123,7 @@ class Preparer:
         return Prepared(
             IngestOutcome(document.source_id, action, len(chunks), len(pending), reason=" ".join(parsed.warnings)),
             pending,
-            lambda vectors: self._corpus.put_document(self._index, document, parsed, chunks, vectors),
+            lambda vectors, tokens: self._corpus.put_document(self._index, document, parsed, chunks, vectors, tokens),
         )
 
     def _claim(self, source_id: str, task: Task) -> None:

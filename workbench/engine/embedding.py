@@ -14,10 +14,11 @@ import numpy as np
 
 from workbench.engine import protocol
 from workbench.engine.process import ChildProcess
+from workbench.engine.token_mean import SAMPLE, mean_of
 from workbench.engine.tokenizing import ChildTokenizer
 from workbench.errors import Cancelled, EngineError, MissingModelError
 from workbench.i18n import tr
-from workbench.ports import Cancel, Vector
+from workbench.ports import Cancel, Embedding, Vector
 from workbench.records.corpus import EmbedderInfo
 
 CARD = "embedder.json"
@@ -126,12 +127,26 @@ class ChildEmbedder:
         self, texts: Sequence[str], cancel: Cancel | None = None, *, urgent: bool = False
     ) -> Iterator[Vector]:
         """One vector per text, in order, as each is ready. See ``workbench.ports.Embedder``."""
-        return self._embed([self._card.passage_prefix + text for text in texts], cancel, urgent=urgent)
+        for embedding in self._embed(self._card.passage_prefix, texts, cancel, urgent=urgent):
+            yield embedding.vector
 
     def embed_query(self, text: str) -> Vector:
         """The query's vector; it doesn't wait for passages that other threads are embedding."""
-        [vector] = self._embed([self._card.query_prefix + text], None, urgent=True)
-        return vector
+        [embedding] = self._embed(self._card.query_prefix, [text], None, urgent=True)
+        return embedding.vector
+
+    def embed_passage_tokens(self, texts: Sequence[str], cancel: Cancel | None = None) -> Iterator[Embedding]:
+        """As ``embed_passages``, with the vectors of each text's tokens. See ``workbench.ports.Embedder``."""
+        return self._embed(self._card.passage_prefix, texts, cancel, tokens=True)
+
+    def embed_query_tokens(self, text: str) -> Embedding:
+        """The query's vector and those of its tokens."""
+        [embedding] = self._embed(self._card.query_prefix, [text], None, urgent=True, tokens=True)
+        return embedding
+
+    def token_mean(self) -> Vector:
+        """Of the passages in ``workbench.engine.token_mean``; takes a moment."""
+        return mean_of((e.tokens for e in self.embed_passage_tokens(SAMPLE)), self._card.dimension)
 
     def close(self) -> None:
         """Ends the child process and frees its memory."""
@@ -140,15 +155,20 @@ class ChildEmbedder:
         if child:
             child.close()
 
-    def _embed(self, texts: Sequence[str], cancel: Cancel | None, *, urgent: bool) -> Iterator[Vector]:
+    def _embed(
+        self, prefix: str, texts: Sequence[str], cancel: Cancel | None, *, urgent: bool = False, tokens: bool = False
+    ) -> Iterator[Embedding]:
         if not texts:
             return
         child, done = self._running(), 0
-        for event in child.ask(lambda id_: protocol.Embed(id_, tuple(texts), urgent), cancel):
+        whole = tuple(prefix + text for text in texts)
+        dropped = len(prefix) if tokens else None
+        for event in child.ask(lambda id_: protocol.Embed(id_, whole, urgent, dropped), cancel):
             match event:
                 case protocol.Embedded():
                     done += 1
-                    yield self._checked(np.frombuffer(event.vector, "<f4"))
+                    vector = self._checked(np.frombuffer(event.vector, "<f4"))
+                    yield Embedding(vector, np.frombuffer(event.tokens, "<f2").reshape(-1, len(vector)))
                 case protocol.Failed():
                     raise self._error(event.detail, child)
         if done < len(texts):

@@ -8,10 +8,13 @@ import queue
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 from fastembed import TextEmbedding
 from fastembed.common.model_description import ModelSource, PoolingType
+from fastembed.text.custom_text_embedding import CustomTextEmbedding
 from tokenizers import Tokenizer
 
 from workbench.engine.protocol import (
@@ -35,10 +38,11 @@ URGENT, ORDINARY = 0, 1
 
 @dataclass(slots=True)
 class _Job:
-    """A request under way; ``left`` counts its texts that are still to come."""
+    """A request under way; ``left`` counts its texts that are still to come, ``prefix`` is that of ``Embed``."""
 
     id: int
     left: int
+    prefix: int | None
     ended: bool = False
 
 
@@ -53,7 +57,7 @@ class EmbedServer:
         self._waiting: queue.PriorityQueue[tuple[int, int, Callable[[], None]]] = queue.PriorityQueue()
         self._order = itertools.count()
         self._cancelled: set[int] = set()
-        self._embedder: TextEmbedding | None = None
+        self._embedder: CustomTextEmbedding | None = None
         self._tokenizer: Tokenizer | None = None
 
     def receive(self, request: Request) -> None:
@@ -66,7 +70,7 @@ class EmbedServer:
             case Count() | Locate():
                 self._tokenise(request)
             case Embed():
-                job = _Job(request.id, len(request.texts))
+                job = _Job(request.id, len(request.texts), request.prefix)
                 for text in request.texts:
                     self._enqueue(URGENT if request.urgent else ORDINARY, partial(self._advance, job, text))
             case _:
@@ -91,10 +95,11 @@ class EmbedServer:
                 dim=request.dimension,
                 model_file=request.model_file,
             )
-            self._embedder = TextEmbedding(
+            embedding = TextEmbedding(
                 request.folder, specific_model_path=request.folder, threads=max(1, (os.cpu_count() or 1) - 1)
             )
-            self._tokenizer = getattr(self._embedder.model, "tokenizer", None)
+            self._embedder = cast(CustomTextEmbedding, embedding.model)
+            self._tokenizer = self._embedder.tokenizer
         except Exception as error:  # noqa: BLE001 -- onnxruntime has its own tree; the sentence goes to the parent
             self._wire.send(Failed(request.id, "load", str(error)))
         else:
@@ -128,7 +133,7 @@ class EmbedServer:
         if job.ended:
             return
         job.left -= 1
-        failure = "" if job.id in self._cancelled else self._embed(job.id, text)
+        failure = "" if job.id in self._cancelled else self._embed(job, text)
         if failure:
             self._wire.send(Failed(job.id, "vector", failure))
         elif job.left == 0 or job.id in self._cancelled:
@@ -138,12 +143,15 @@ class EmbedServer:
         job.ended = True
         self._cancelled.discard(job.id)
 
-    def _embed(self, request: int, text: str) -> str:
+    def _embed(self, job: _Job, text: str) -> str:
         """Sends the vector of ``text``; returns what is wrong with it, "" when nothing is."""
         if self._embedder is None:
             return "no embedder is loaded"
         try:
-            [vector] = self._embedder.embed([text], batch_size=1)
+            # TextEmbedding.embed in its two steps: only between them are the tokens' vectors to be had.
+            output = self._embedder.onnx_embed([text])
+            [vector] = self._embedder._post_process_onnx_output(output)
+            tokens = b"" if job.prefix is None else self._token_vectors(text, job.prefix, output.model_output)
         except Exception as error:  # noqa: BLE001 -- as above
             return str(error)
         vector = np.asarray(vector, dtype="<f4")
@@ -151,5 +159,15 @@ class EmbedServer:
             return "the vector is not finite"
         if not vector.any():
             return "the vector is zero"
-        self._wire.send(Embedded(request, vector.tobytes()))
+        self._wire.send(Embedded(job.id, vector.tobytes(), tokens))
         return ""
+
+    def _token_vectors(self, text: str, prefix: int, output: npt.NDArray[Any]) -> bytes:
+        """The rows of ``output`` (1, tokens, dimension) that are text, as unit vectors; none when it comes pooled."""
+        if self._tokenizer is None or output.ndim != 3:
+            return b""
+        # Special tokens stand at (0, 0), so what ends behind the prefix is text.
+        is_text = [end > prefix for _, end in self._tokenizer.encode(text).offsets]
+        rows = output[0][is_text]
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return bytes((rows / np.maximum(lengths, np.finfo(np.float32).tiny)).astype("<f2").tobytes())

@@ -56,11 +56,15 @@ class LoadEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """Embeds ``texts``, prefixes included; ``urgent`` overtakes all texts that wait. Events: an ``Embedded`` each."""
+    """Embeds ``texts``, prefixes included; ``urgent`` overtakes all texts that wait. Events: an ``Embedded`` each.
+
+    ``prefix``: characters that each text's prefix has; its tokens' vectors are wanted too. None: they aren't.
+    """
 
     id: int
     texts: tuple[str, ...]
     urgent: bool = False
+    prefix: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +123,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The vector of the next text: float32, little-endian."""
+    """The vector of the next text: float32, little-endian; ``tokens``: the rows of its tokens, float16 likewise."""
 
     id: int
     vector: bytes
+    tokens: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult
 
 Outcome: TypeAlias = Literal[
     "answered", "no_result", "filtered_out", "low_support", "does_not_fit", "engine_gone", "cancelled", "empty_corpus"
@@ -193,7 +193,17 @@ class Decision:
 
 
 Stage: TypeAlias = (
-    Analysis | FilterResult | LaneResult | FusionResult | Context | Prompt | Generation | Answer | Decision | None
+    Analysis
+    | FilterResult
+    | LaneResult
+    | FusionResult
+    | RerankResult
+    | Context
+    | Prompt
+    | Generation
+    | Answer
+    | Decision
+    | None
 )
 
 
@@ -201,7 +211,8 @@ Stage: TypeAlias = (
 class TraceSpan:
     """One stage of a trace: name, when it began (ms after the trace), how long it took, what came out.
 
-    ``name`` is one of: analysis, filter, lexical, dense, fusion, context, prompt, generation, citations, decision.
+    ``name`` is one of: analysis, filter, lexical, dense, fusion, rerank, context, prompt, generation, citations,
+    decision.
     """
 
     name: str

@@ -16,6 +16,7 @@ Metadata: TypeAlias = Mapping[str, MetaValue]
 BlockKind: TypeAlias = Literal["heading", "paragraph", "list", "quote", "table", "row", "code", "definition", "record"]
 DocumentStatus: TypeAlias = Literal["current", "retired"]
 RecipeName: TypeAlias = Literal["structure", "window", "sentence", "semantic", "parent"]
+TokenForm: TypeAlias = Literal["none", "bits", "int8"]
 IndexStatus: TypeAlias = Literal["building", "current", "retired"]
 IngestAction: TypeAlias = Literal["added", "updated", "unchanged", "metadata", "failed", "retired", "deleted"]
 
@@ -81,6 +82,8 @@ class Recipe:
         overlap: tokens shared by neighbours (o for ``window``), 0 elsewhere unless asked.
         threshold: ``semantic``: cut where neighbouring sentences' cosine falls below this percentile (0–100).
         parent_size: ``parent``: token budget of the delivered section.
+        token_vectors: how the index keeps each token's own vector, for late interaction: centred sign bits (dimension /
+            8 bytes a token), int8 components (dimension bytes), or not at all.
     """
 
     name: RecipeName = "structure"
@@ -88,6 +91,7 @@ class Recipe:
     overlap: int = 0
     threshold: float = 20.0
     parent_size: int = 1200
+    token_vectors: TokenForm = "bits"  # noqa: S105 -- not a password
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 Lane: TypeAlias = Literal["lexical", "dense"]
 FusionMethod: TypeAlias = Literal["rrf", "weights"]
+RerankMode: TypeAlias = Literal["none", "late"]
 Comparator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "like"]
 Scalar: TypeAlias = str | int | float | bool | date
 
@@ -134,7 +135,12 @@ class FilterResult:
 
 @dataclass(frozen=True, slots=True)
 class FusedHit:
-    """A chunk after fusion, with what each lane gave it: ``score = Σ contributions``."""
+    """A chunk after fusion, with what each lane gave it: ``score = Σ contributions``.
+
+    Attributes:
+        fused_rank: the rank that fusion gave it, when a reranker has given it another ``rank``; None without one.
+        rerank_score: what the reranker gave it, None when it wasn't asked about this chunk.
+    """
 
     chunk_id: str
     rank: int
@@ -144,6 +150,8 @@ class FusedHit:
     dense_rank: int | None = None
     dense_score: float | None = None
     contributions: tuple[tuple[str, float], ...] = ()
+    fused_rank: int | None = None
+    rerank_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +166,80 @@ class FusionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenMatch:
+    """A token of the question and the token of a passage that is nearest to it, both as written, and their cosine."""
+
+    query: str
+    passage: str
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class RerankedHit:
+    """A chunk before and after reranking.
+
+    Attributes:
+        before, rank: places in the fused ranking and in the new one, from 1.
+        score: mean over the question's tokens of the best cosine; None for a chunk without token vectors, which comes
+            after those that have them.
+        matches: the pairs behind the score, in the question's order; only of the first few hits.
+    """
+
+    chunk_id: str
+    before: int
+    rank: int
+    score: float | None
+    matches: tuple[TokenMatch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RerankGain:
+    """What reranking did to a dataset's questions: the same fused rankings before and after it, paired.
+
+    Attributes:
+        cases: questions measured; ``total``: those to measure.
+        recall_1, mrr_10: (before, after).
+        fixed, broken: questions whose gold came to the first place, and lost it; ``p_value``: McNemar's of the two.
+    """
+
+    mode: RerankMode
+    collection: str
+    dataset: str
+    cases: int
+    total: int
+    recall_1: tuple[float, float]
+    mrr_10: tuple[float, float]
+    fixed: int
+    broken: int
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class RerankResult:
+    """What the reranker did to the first ``depth`` hits of the fusion.
+
+    Attributes:
+        hits: best first.
+        skipped: why it didn't run ("the index has no token vectors"), "" when it ran.
+        gain: what it was measured to bring, None when it was never measured on this collection.
+    """
+
+    mode: RerankMode
+    depth: int
+    hits: tuple[RerankedHit, ...]
+    duration_ms: float
+    skipped: str = ""
+    gain: RerankGain | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How to search.
 
     Attributes:
         k: hits wanted after fusion; ``candidates``: hits taken from each lane.
         filter: expression, added to the collection's mandatory filter.
+        rerank: None takes what was chosen for the collection, "none" where nothing was.
     """
 
     collection: str = ""
@@ -174,11 +250,12 @@ class SearchOptions:
     k0: int = 60
     weights: tuple[tuple[str, float], ...] = (("lexical", 0.5), ("dense", 0.5))
     filter: str = ""
+    rerank: RerankMode | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HitView:
-    """A fused hit with what a person needs to recognise it."""
+    """A hit with what a person needs to recognise it."""
 
     hit: FusedHit
     source_id: str
@@ -194,7 +271,7 @@ class HitView:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One search, whole: analysis, filters, each lane, fusion, and the hits as a person sees them."""
+    """One search, whole: analysis, filters, each lane, fusion, reranking, and the hits as a person sees them."""
 
     analysis: Analysis
     filter: FilterResult
@@ -203,3 +280,4 @@ class SearchResult:
     hits: tuple[HitView, ...]
     duration_ms: float
     notes: tuple[str, ...] = field(default=())
+    rerank: RerankResult | None = None

@@ -1,7 +1,8 @@
-"""One search: analysis → filters → lexical → dense → fusion → hits, each stage callable by itself."""
+"""One search: analysis → filters → lexical → dense → fusion → rerank → hits, each stage callable by itself."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,23 +10,29 @@ from typing import Final
 
 from workbench.errors import EngineError, NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.ports import Embedder, Store, Vector
+from workbench.ports import Embedder, Embedding, Store, Vector
+from workbench.records.codec import decode
 from workbench.records.corpus import Index
 from workbench.records.retrieval import (
     Analysis,
     FilterNode,
     FilterResult,
     FusedHit,
+    FusionResult,
     HitView,
     Lane,
     LaneHit,
     LaneResult,
+    RerankedHit,
+    RerankGain,
+    RerankResult,
     SearchOptions,
     SearchResult,
 )
 from workbench.retrieval.analysis import analyse, names_only
 from workbench.retrieval.filters import combine, fields_of, parse_filter
 from workbench.retrieval.fusion import fuse
+from workbench.retrieval.rerank import DEPTH, RERANK_SETTING, Matcher, reordered, rerank
 from workbench.text.words import STOPWORDS, stem
 
 FOREIGN_WEIGHT: Final = 0.5
@@ -47,7 +54,7 @@ class Searcher:
     def __init__(self, store: Store, embedder: Embedder | None) -> None:
         self._store = store
         self._embedder = embedder
-        self._embedded: tuple[str, Vector] | None = None
+        self._embedded: tuple[str, Embedding] | None = None
 
     @property
     def embedder(self) -> Embedder | None:
@@ -63,18 +70,28 @@ class Searcher:
             UsageError: no lane, or a k below 1.
         """
         started = time.perf_counter()
+        options = self.settled(options)
         index = self.index(options.collection)
         analysis = self.analyse(query)
         where, filtered = self.filter(index, options)
         lanes = tuple(self.lane(lane, index, analysis, where, options) for lane in wanted_lanes(options))
         fusion = fuse(lanes, options)
-        notes = tuple(
-            tr("{lane} lane skipped: {reason}", lane=lane.lane, reason=lane.skipped) if lane.skipped else lane.note
-            for lane in lanes
-            if lane.skipped or lane.note
-        )
-        hits = self.views(fusion.hits[: options.k])
-        return SearchResult(analysis, filtered, lanes, fusion, hits, (time.perf_counter() - started) * 1000, notes)
+        reranked = self.rerank(index, analysis, fusion, options)
+        hits = self.views(reordered(fusion, reranked)[: options.k])
+        elapsed = (time.perf_counter() - started) * 1000
+        return SearchResult(analysis, filtered, lanes, fusion, hits, elapsed, _notes(lanes, reranked), reranked)
+
+    def settled(self, options: SearchOptions) -> SearchOptions:
+        """``options`` with the collection's reranker where they leave it open."""
+        if options.rerank is not None:
+            return options
+        gain = self.gain(options.collection)
+        return replace(options, rerank=gain.mode if gain else "none")
+
+    def gain(self, collection: str) -> RerankGain | None:
+        """What was measured when the collection's reranker was turned on, None when it is off."""
+        stored = self._store.settings.get(RERANK_SETTING.format(collection=collection))
+        return decode(RerankGain, json.loads(stored)) if stored else None
 
     def index(self, collection: str) -> Index:
         """The index that queries to ``collection`` meet. Raises NotFoundError when it doesn't exist or is empty."""
@@ -145,16 +162,42 @@ class Searcher:
             return LaneResult("dense", (), k, 0.0, f"{error.title}: {error.message}")
 
     def query_vector(self, analysis: Analysis) -> Vector:
-        """The query's vector; the last one is kept, as later stages ask for it again.
+        """The query's vector. Raises EngineError when there is no embedder, or its process died."""
+        return self._query_embedding(analysis).vector
 
-        Raises:
-            EngineError: there is no embedder, or its process died.
-        """
+    def rerank(
+        self, index: Index, analysis: Analysis, fusion: FusionResult, options: SearchOptions
+    ) -> RerankResult | None:
+        """The first hits of the fusion by late interaction, or why not; None when it isn't asked for or has no hits."""
+        if options.rerank != "late" or not fusion.hits:
+            return None
+        started = time.perf_counter()
+        hits: tuple[RerankedHit, ...] = ()
+        skipped = self._no_dense(index, analysis)
+        if not skipped:
+            try:
+                hits = self._late(index, analysis, fusion.hits[:DEPTH])
+            except EngineError as error:
+                skipped = f"{error.title}: {error.message}"
+            else:
+                skipped = "" if hits else tr("the index has no token vectors")
+        elapsed = (time.perf_counter() - started) * 1000
+        return RerankResult("late", DEPTH, hits, elapsed, skipped, self.gain(index.collection))
+
+    def _late(self, index: Index, analysis: Analysis, hits: Sequence[FusedHit]) -> tuple[RerankedHit, ...]:
+        stored = self._store.search.token_vectors(index, [hit.chunk_id for hit in hits])
+        if self._embedder is None or not stored.packed:
+            return ()
+        query = self._query_embedding(analysis).tokens
+        return Matcher(self._store, self._embedder, analysis.query, query, stored).told(rerank(hits, query, stored))
+
+    def _query_embedding(self, analysis: Analysis) -> Embedding:
+        """The last one is kept, as one stage after another asks for it."""
         if self._embedder is None:
             raise EngineError(tr("No embedder"), tr("Without an embedder there is no vector."))
         kept = self._embedded
         if kept is None or kept[0] != analysis.query:
-            kept = self._embedded = (analysis.query, self._embedder.embed_query(analysis.query))
+            kept = self._embedded = (analysis.query, self._embedder.embed_query_tokens(analysis.query))
         return kept[1]
 
     def views(self, hits: Sequence[FusedHit]) -> tuple[HitView, ...]:
@@ -220,6 +263,18 @@ def wanted_lanes(options: SearchOptions) -> tuple[Lane, ...]:
         )
     every: tuple[Lane, ...] = ("lexical", "dense")
     return tuple(lane for lane in every if lane in options.lanes)
+
+
+def _notes(lanes: Sequence[LaneResult], reranked: RerankResult | None) -> tuple[str, ...]:
+    """What a person must know of how the stages ran."""
+    notes = [
+        tr("{lane} lane skipped: {reason}", lane=lane.lane, reason=lane.skipped) if lane.skipped else lane.note
+        for lane in lanes
+        if lane.skipped or lane.note
+    ]
+    if reranked and reranked.skipped:
+        notes.append(tr("rerank skipped: {reason}", reason=reranked.skipped))
+    return tuple(notes)
 
 
 def _timed(lane: Lane, k: int, run: Callable[[], tuple[LaneHit, ...]]) -> LaneResult:

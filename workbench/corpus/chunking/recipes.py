@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, cast
+from typing import Any, Final, cast, get_args
 
 from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.records.corpus import Recipe, RecipeName
+from workbench.records.corpus import Recipe, RecipeName, TokenForm
 
 DEFAULTS: Final[dict[RecipeName, Recipe]] = {
     "structure": Recipe("structure"),
@@ -23,10 +23,12 @@ _SETTINGS: Final[dict[RecipeName, tuple[str, ...]]] = {
     "semantic": ("size", "threshold"),
     "parent": ("size", "parent_size"),
 }
+_TOKENS: Final = "token_vectors"
+"""The setting that every recipe has, and that is only told when it isn't the usual one."""
 _SMALLEST: Final = 16  # tokens: room for an embedder's prefix, its special tokens and a few words
 
 
-def recipe_from(name: str, **overrides: float) -> Recipe:
+def recipe_from(name: str, **overrides: float | str) -> Recipe:
     """The named recipe with its defaults, and those settings that are given.
 
     Raises:
@@ -39,14 +41,14 @@ def recipe_from(name: str, **overrides: float) -> Recipe:
             tr("Recipes are {names}.", names=", ".join(DEFAULTS)),
         )
     for setting in overrides:
-        if setting not in _SETTINGS[name]:
+        if setting not in (*_SETTINGS[name], _TOKENS):
             raise UsageError(
                 tr("Unknown recipe setting"),
                 tr("The recipe {name} has no setting {setting}.", name=name, setting=repr(setting)),
-                tr("Its settings are {names}.", names=", ".join(_SETTINGS[name])),
+                tr("Its settings are {names}.", names=", ".join((*_SETTINGS[name], _TOKENS))),
             )
-    values = {key: float(value) if key == "threshold" else int(value) for key, value in overrides.items()}
-    recipe = replace(DEFAULTS[name], **values)  # type: ignore[arg-type]  # keys and types were matched just above
+    values: dict[str, Any] = {key: _type_of(key)(value) for key, value in overrides.items()}
+    recipe = replace(DEFAULTS[name], **values)
     check(recipe)
     return recipe
 
@@ -58,11 +60,11 @@ def parse_recipe(text: str) -> Recipe:
         UsageError: it can't be understood.
     """
     name, _, rest = text.strip().partition(":")
-    overrides: dict[str, float] = {}
+    overrides: dict[str, float | str] = {}
     for part in filter(None, (p.strip() for p in rest.split(","))):
         setting, _, value = (s.strip() for s in part.partition("="))
         try:
-            overrides[setting] = float(value) if setting == "threshold" else int(value)
+            overrides[setting] = _type_of(setting)(value)
         except ValueError:
             raise UsageError(
                 tr("Bad recipe setting"),
@@ -73,8 +75,15 @@ def parse_recipe(text: str) -> Recipe:
 
 
 def describe_recipe(recipe: Recipe) -> str:
-    """The text that ``parse_recipe`` reads back, with every setting the recipe has."""
-    return f"{recipe.name}:" + ",".join(f"{key}={getattr(recipe, key):g}" for key in _SETTINGS[recipe.name])
+    """The text that ``parse_recipe`` reads back, with every setting of the recipe's own."""
+    settings = [f"{key}={getattr(recipe, key):g}" for key in _SETTINGS[recipe.name]]
+    if recipe.token_vectors != DEFAULTS[recipe.name].token_vectors:
+        settings.append(f"{_TOKENS}={recipe.token_vectors}")
+    return f"{recipe.name}:" + ",".join(settings)
+
+
+def _type_of(setting: str) -> type[str] | type[int] | type[float]:
+    return {_TOKENS: str, "threshold": float}.get(setting, int)
 
 
 def check(recipe: Recipe) -> None:
@@ -92,5 +101,8 @@ def check(recipe: Recipe) -> None:
     elif recipe.name == "parent" and recipe.parent_size < recipe.size:
         problem = tr("A parent of {parent} tokens is smaller than its chunks.", parent=recipe.parent_size)
         remedy = tr("Give at least {size} tokens.", size=recipe.size)
+    elif recipe.token_vectors not in get_args(TokenForm):
+        problem = tr("Token vectors can't be kept as {form}.", form=repr(recipe.token_vectors))
+        remedy = tr("Give one of {names}.", names=", ".join(get_args(TokenForm)))
     if problem:
         raise UsageError(tr("Recipe can't work"), problem, remedy)
