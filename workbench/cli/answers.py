@@ -8,6 +8,7 @@ import click
 
 from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
 from workbench.cli.front import FrontEnds
+from workbench.cli.models import model_path
 from workbench.desk import Desk
 from workbench.i18n import tr
 from workbench.records.answers import Answer, AskOptions, Citation, Trace
@@ -143,8 +144,7 @@ def ask(
 
 def load(desk: Desk, model: str, line: StatusLine) -> None:
     """Loads a model for this command, by path or by the name that ``workbench models`` shows."""
-    by_name = {name: f.path for f in desk.models() for name in (f.name, f.path.rsplit("/", 1)[-1])}
-    for progress in desk.load_model(by_name.get(model, model)):
+    for progress in desk.load_model(model_path(desk, model)):
         line.say(tr("loading {name}: {percent} %", name=model, percent=round(progress.fraction * 100)))
 
 

@@ -105,7 +105,7 @@ def _read(path: Path, dataset: str) -> RunConfig:
 @config_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.pass_obj
-def run(front: FrontEnds, dataset: str, as_json: bool, **given: Any) -> None:
+def run(front: FrontEnds, /, dataset: str, as_json: bool, **given: Any) -> None:
     """Runs a dataset and reports; each case is stored as it ends. Exit code 1 when it was stopped."""
     with front.desk() as desk, stoppable() as stop:
         finish(desk, desk.evals.run(configured(desk, dataset, given), stop), as_json=as_json)
@@ -127,7 +127,7 @@ def resume(front: FrontEnds, run_id: str, as_json: bool) -> None:
 @click.option("--vary", "variable", required=True, metavar="NAME=A,B,…", help="The one variable and its values.")
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
 @click.pass_obj
-def sweep(front: FrontEnds, dataset: str, variable: str, as_json: bool, **given: Any) -> None:
+def sweep(front: FrontEnds, /, dataset: str, variable: str, as_json: bool, **given: Any) -> None:
     """Runs a dataset once per value of one variable, and puts the runs side by side."""
     name, _, values = variable.partition("=")
     name = name.strip()
@@ -163,7 +163,8 @@ def _told(steps: Iterator[RunProgress]) -> Iterator[RunProgress]:
     """The same, each step told on the status line."""
     line = StatusLine()
     for progress in steps:
-        line.say(progress_line(progress), matters=bool(progress.results) and progress.run.done % 25 == 0)
+        every = max(25, progress.run.total // 10)
+        line.say(progress_line(progress), matters=bool(progress.results) and progress.run.done % every == 0)
         yield progress
     line.clear()
 
