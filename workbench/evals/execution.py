@@ -24,8 +24,9 @@ from workbench.records.answers import Context, Generation, Message, Trace
 from workbench.records.corpus import Index
 from workbench.records.evals import Case, CaseResult, CheckKind, Ranked, RunConfig
 from workbench.records.models import GenerationSettings
-from workbench.records.retrieval import FusedHit, FusionResult, LaneResult, Not, OneOf, SearchOptions
+from workbench.records.retrieval import FusedHit, FusionResult, LaneResult, Not, OneOf, RerankResult, SearchOptions
 from workbench.retrieval.filters import combine, format_filter, parse_filter
+from workbench.retrieval.rerank import reordered
 from workbench.retrieval.search import Searcher
 from workbench.text.words import words
 
@@ -91,17 +92,11 @@ class CaseRunner:
 
     def _retrieval(self, blank: CaseResult, case: Case, _cancel: Cancel | None) -> CaseResult:
         options = self._options(case)
-        # No deeper than the candidates: k would draw more of them, and what is measured would not be what is used.
-        found = self._searcher.search(
-            case.question, replace(options, k=min(self._config.depth, max(options.candidates, options.k)))
-        )
+        found = self._searcher.search(case.question, options)
         blank = replace(blank, duration_ms=found.duration_ms)
-        if error := _lane_error(case, found.lanes):
+        if error := _stage_error(case, found.lanes, found.rerank):
             return _lost(blank, engine_failure(error), error)
-        first = [view.hit for view in found.hits]
-        seen = {hit.chunk_id for hit in first}
-        hits = [*first, *(hit for hit in found.fusion.hits if hit.chunk_id not in seen)]
-        ranked, holding = self._ranked(case, hits, None)
+        ranked, holding = self._ranked(case, reordered(found.fusion, found.rerank), None)
         if not (case.answerable and relevant(case)):
             return replace(blank, passed=None, ranked=ranked, reason=tr("The case has no gold to retrieve."))
         scores = marks.retrieval_marks(case, holding, self._config.k)
@@ -136,14 +131,16 @@ class CaseRunner:
         answer, generation = trace.answer, _stage(trace, "generation", Generation)
         context = _stage(trace, "context", Context)
         evidence = context.evidence if context else ()
-        fusion = _stage(trace, "fusion", FusionResult)
-        ranked, holding = self._ranked(case, fusion.hits if fusion else (), context)
+        fusion, reranked = _stage(trace, "fusion", FusionResult), _stage(trace, "rerank", RerankResult)
+        ranked, holding = self._ranked(case, reordered(fusion, reranked) if fusion else (), context)
         scores = marks.answer_marks(case, answer, evidence) | marks.operation_marks(generation)
         if case.answerable:
             scores |= marks.retrieval_marks(case, holding, self._config.k) | marks.context_marks(case, evidence)
         result = replace(blank, ranked=ranked, answer=answer, output=answer.text, scores=scores, trace_id=trace.id)
         lanes = [lane for name in ("lexical", "dense") if (lane := _stage(trace, name, LaneResult))]
-        error = generation.error if generation and answer.outcome == "engine_gone" else _lane_error(case, lanes)
+        error = (
+            generation.error if generation and answer.outcome == "engine_gone" else _stage_error(case, lanes, reranked)
+        )
         if error or answer.outcome == "engine_gone":
             told = error or answer.text
             return _lost(result, engine_failure(told), told)
@@ -223,6 +220,7 @@ class CaseRunner:
                     grade=max((case.gold[i].grade for i in holding[-1]), default=0),
                     evidence=labels.get(chunk.id, ""),
                     dropped=dropped.get(chunk.id, ""),
+                    fused_rank=hit.fused_rank,
                 )
             )
         return tuple(ranked), holding
@@ -253,11 +251,12 @@ def _since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def _lane_error(case: Case, lanes: Sequence[LaneResult]) -> str:
-    """Why a lane that should have run didn't; "" when it only found no words to look for."""
+def _stage_error(case: Case, lanes: Sequence[LaneResult], reranked: RerankResult | None) -> str:
+    """Why the dense lane or the reranker, which were asked for, didn't run; "" where the question has no words."""
     if not words(case.question):
         return ""
-    return next((lane.skipped for lane in lanes if lane.lane == "dense" and lane.skipped), "")
+    skipped = next((lane.skipped for lane in lanes if lane.lane == "dense" and lane.skipped), "")
+    return skipped or (reranked.skipped if reranked else "")
 
 
 def _lost(result: CaseResult, failure: Failure, error: str = "") -> CaseResult:

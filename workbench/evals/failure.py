@@ -302,7 +302,8 @@ def _journey(span: GoldSpan, result: CaseResult) -> str:
     parts = (
         tr("lexical {rank}", rank=_rank(best.lexical_rank)),
         tr("dense {rank}", rank=_rank(best.dense_rank)),
-        tr("fusion {rank}", rank=best.rank),
+        tr("fusion {rank}", rank=best.fused_rank or best.rank),
+        *([tr("rerank {rank}", rank=best.rank)] if best.fused_rank else []),
         tr("context {place}", place=context),
     )
     return f"{head} {' · '.join(parts)}"

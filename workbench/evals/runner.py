@@ -103,7 +103,7 @@ class EvalRunner:
         searcher = self._runtimes.searcher()
         if config.layer != "model":
             name = config.search.collection or dataset.collection or self._runtimes.collection()
-            config = replace(config, search=replace(config.search, collection=name))
+            config = replace(config, search=searcher.settled(replace(config.search, collection=name)))
             index = searcher.index(name)
             self._check_search(config, searcher, index)
             if searcher.embedder and "dense" in config.search.lanes:

@@ -60,6 +60,7 @@ VARIABLES: Final[Mapping[str, Variable]] = {
     "fusion": Variable("search", "fusion", _one_of("rrf", "weights")),
     "k0": Variable("search", "k0", _at_least(0)),
     "candidates": Variable("search", "candidates", _at_least(1)),
+    "rerank": Variable("search", "rerank", _one_of("none", "late")),
     "filter": Variable("search", "filter", str),
     "mode": Variable("ask", "mode", _one_of("auto", "extractive", "generated")),
     "evidence": Variable("ask", "evidence", _at_least(1)),

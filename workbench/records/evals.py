@@ -184,6 +184,7 @@ class Ranked:
     Attributes:
         grade: of the best gold span it holds, 0 for none.
         evidence: its label in the context, "" when it was not in it; ``dropped``: why not, when it was cut.
+        fused_rank: the rank before a reranker gave it ``rank``; None without one.
     """
 
     chunk_id: str
@@ -196,6 +197,7 @@ class Ranked:
     grade: int = 0
     evidence: str = ""
     dropped: str = ""
+    fused_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from workbench.corpus.parse.decoding import decode
 from workbench.errors import DocumentError
 from workbench.i18n import tr
 from workbench.records.evals import Case, GoldSpan, RowProblem
@@ -74,6 +73,8 @@ def open_source(path: Path) -> Source:
         raise unreadable(path, error.strerror or str(error)) from error
     except UnicodeDecodeError:
         pass
+    from workbench.corpus.parse.decoding import decode  # it brings the parsers along
+
     try:
         text, notes = decode(data)
     except DocumentError as error:
