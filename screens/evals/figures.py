@@ -212,7 +212,7 @@ def _of_dataset(view: RunView) -> Iterable[Line]:
     for field, values in fields.items():
         largest = sorted(values.items(), key=lambda entry: -entry[1])[:SEGMENTS_SHOWN]
         yield ((f"{tr(field)}: ", Tone.DIM), "   ".join(f"{value} {count(n)}" for value, n in largest))
-    yield ""
+    yield from ((("~ ", Tone.WARN), (caution, Tone.DIM)) for caution in view.cautions)
     yield (("R", Tone.ACCENT), " " + tr("runs it."))
 
 

@@ -53,7 +53,7 @@ class RunView:
 
     Attributes:
         run: None for the dataset alone; ``report``: None while the run has no result.
-        agreement: of labels with scores, None where there are none of both.
+        agreement: of labels with scores, None where there are none of both; ``cautions``: about a dataset alone.
     """
 
     dataset: Dataset
@@ -62,6 +62,7 @@ class RunView:
     report: RunReport | None = None
     comparison: RunComparison | None = None
     agreement: Agreement | None = None
+    cautions: tuple[str, ...] = ()
 
     @property
     def other(self) -> Run | None:
@@ -70,10 +71,10 @@ class RunView:
 
 
 def read_dataset(desk: Desk, dataset: Dataset) -> RunView:
-    """A dataset's cases as they stand."""
-    return RunView(
-        dataset, tuple(CaseItem(c, dataset.collection, segments=segments_of(c)) for c in desk.evals.cases(dataset.name))
-    )
+    """A dataset's cases as they stand, and what weakens it before anything runs."""
+    cases = desk.evals.cases(dataset.name)
+    items = tuple(CaseItem(case, dataset.collection, segments=segments_of(case)) for case in cases)
+    return RunView(dataset, items, cautions=desk.evals.cautions(dataset.name))
 
 
 def read_run(desk: Desk, dataset: Dataset, run_id: int, other_id: int = 0) -> RunView:

@@ -138,6 +138,9 @@ class FakeLab:
     def cases(self, dataset: str) -> tuple[Case, ...]:
         return self._cases[dataset]
 
+    def cautions(self, dataset: str) -> tuple[str, ...]:
+        return (f"Only {len(self._cases[dataset])} cases.",)
+
     def run_cases(self, run_id: int) -> tuple[Case, ...]:
         return self._cases[self.find_run(run_id).config.dataset]
 

@@ -173,7 +173,7 @@ async def test_views_cycle_past_empty_ones_and_a_stage_narrows() -> None:
         assert "Cases ── stage: not retrieved 3" in await press(pilot, "down", "enter")
         await press(pilot, "slash")
         await type_text(pilot, "debts")
-        assert "not retrieved 1/2" in await press(pilot, "enter")
+        assert "not retrieved 1/3" in await press(pilot, "enter")
 
 
 # -- labelling -------------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ async def test_autopsy_trace_and_source_of_a_case() -> None:
         seen = await press(pilot, "escape", "t")
         assert app.current_mode == "ask"
         assert "How many days at first?" in seen
-        assert "✓ answered" in seen
+        assert "answered · supported 1/2" in seen
 
 
 # -- running ---------------------------------------------------------------------------------------------------------
