@@ -42,7 +42,6 @@ def headline(trace: Trace | None, streaming: bool) -> Content:
     if answer is None:
         return content(tr("Answer") + " ── ", ("~ ", Tone.WARN), outcome_name("cancelled"))
     supported = sum(c.level == "supported" for c in answer.claims)
-    good = answer.outcome == "answered"
     sign = "≥" if answer.support >= answer.threshold else "<"
     parts = [
         outcome_name(answer.outcome),
@@ -50,8 +49,8 @@ def headline(trace: Trace | None, streaming: bool) -> Content:
         f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
         tr("extractive") if answer.mode == "extractive" else tr("generated"),
     ]
-    mark: Line = ("✓ ", Tone.GOOD) if good else ("~ ", Tone.WARN)
-    return content(tr("Answer") + " ── ", mark, " · ".join(p for p in parts if p))
+    mark = SUPPORT[answer.level if answer.outcome == "answered" else "weak"]
+    return content(tr("Answer") + " ── ", mark, " ", " · ".join(p for p in parts if p))
 
 
 def ledger(trace: Trace | None) -> str:
@@ -93,6 +92,9 @@ def _after(answer: Answer) -> Iterable[Line]:
     if answer.removed:
         names = ", ".join(f"[{label.strip('[]')}]" for label in answer.removed)
         yield ("\n✗ " + tr("removed, names no evidence: {labels}", labels=names), Tone.BAD)
+    if answer.unsaid:
+        names = ", ".join(f"[{label}]" for label in answer.unsaid)
+        yield ("\n~ " + tr("removed, does not say it: {labels}", labels=names), Tone.WARN)
 
 
 def citation_rows(answer: Answer) -> tuple[list[Row], list[Citation | None]]:
@@ -100,14 +102,12 @@ def citation_rows(answer: Answer) -> tuple[list[Row], list[Citation | None]]:
     rows: list[Row] = []
     cited: list[Citation | None] = []
     for claim in answer.claims:
-        mark = SUPPORT[claim.level]
-        support = f"{claim.support:.2f}"
         for citation in claim.citations:
             where = place(citation.heading, citation.page_label, citation.page)
             quote = f"“{citation.quote}”"
             cells: tuple[Line, ...] = (
-                mark,
-                support,
+                SUPPORT[citation.level],
+                f"{citation.support:.2f}",
                 f"[{citation.label}]",
                 citation.source_id,
                 where,
@@ -117,7 +117,17 @@ def citation_rows(answer: Answer) -> tuple[list[Row], list[Citation | None]]:
             cited.append(citation)
         if not claim.citations:
             rows.append(
-                Row(str(len(cited)), (mark, support, "", (tr("no source"), Tone.DIM), "", (claim.text, Tone.DIM)))
+                Row(
+                    str(len(cited)),
+                    (
+                        SUPPORT[claim.level],
+                        f"{claim.support:.2f}",
+                        "",
+                        (tr("no source"), Tone.DIM),
+                        "",
+                        (claim.text, Tone.DIM),
+                    ),
+                )
             )
             cited.append(None)
     return rows, cited

@@ -139,6 +139,18 @@ def test_a_sentence_that_the_token_limit_cut_is_left_to_the_trace(store: Store) 
     assert span.output.text.endswith("Loans are ren")
 
 
+def test_a_model_in_a_loop_is_stopped_and_the_answer_says_so(store: Store) -> None:
+    said = "A reader may borrow six books [F1]. "
+    traces = ask(store, generator=FakeGenerator(said * 9))
+    found = answer(traces, "answered")
+    assert found.text == "A reader may borrow six books [F1]"
+    assert "repeat itself" in found.remedy or found.level == "unsupported"
+    span = traces[-1].span("generation")
+    assert span is not None
+    assert isinstance(span.output, Generation)
+    assert span.output.stop_reason == "repetition"
+
+
 def test_the_account_of_the_window_adds_up(store: Store) -> None:
     model = FakeGenerator("Six [F1].", context=400)
     last = ask(store, generator=model, options=AskOptions(max_output=50))[-1]

@@ -21,8 +21,10 @@ def test_each_sentence_is_a_claim_with_the_sentence_that_supports_it() -> None:
     assert first.text == "The fee is 118.50 euros."
     assert (first.level, first.citations[0].quote) == ("supported", "The fee is 118.50 euros.")
     assert first.citations[0].start == 50 + ONE.body.index("The fee")
-    assert [c.label for c in second.citations] == ["F2", "F1"]
+    assert [c.label for c in second.citations] == ["F2"], "F1 says nothing of books"
     assert second.level == "supported"
+    assert cited.unsaid == ("F1",)
+    assert cited.text == "The fee is 118.50 euros [F1]. Readers may borrow six books [F2]."
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,42 @@ def test_marks_that_name_no_evidence_are_removed_and_listed(text: str) -> None:
     assert cited.removed == ("F7",)
     assert cited.text == "The fee is 118.50 euros [F1]."
     assert [c.label for claim in cited.claims for c in claim.citations] == ["F1"]
+
+
+GEARBOX = evidence("The gearbox uses a helical gear.", "F1")
+OIL = evidence("The oil is changed every year.", "F2")
+LENS = evidence("The lens turns once a minute.", "F3")
+
+
+def test_each_citation_is_held_against_the_words_it_stands_behind() -> None:
+    said = "The gearbox uses [F1] and the oil is [F2] and the oil is [F3]"
+    cited = cited_answer(said, [GEARBOX, OIL, LENS], plain_units, "en")
+    (claim,) = cited.claims
+    assert [(c.label, c.level) for c in claim.citations] == [
+        ("F1", "supported"),
+        ("F2", "supported"),
+        ("F3", "unsupported"),
+    ]
+    assert claim.level == "unsupported", "a claim is as good as the weakest citation it keeps"
+    assert (cited.text, cited.unsaid) == (said, ())
+
+
+def test_a_mark_beside_one_that_says_it_is_removed_when_its_source_does_not() -> None:
+    cited = cited_answer("The oil is changed every year [F2][F3].", [OIL, LENS], plain_units, "en")
+    assert cited.text == "The oil is changed every year [F2]."
+    assert cited.unsaid == ("F3",)
+    assert cited.claims[0].level == "supported"
+
+
+def test_a_mark_alone_stays_and_is_marked() -> None:
+    cited = cited_answer("The oil is changed every year [F3].", [LENS], plain_units, "en")
+    assert cited.text == "The oil is changed every year [F3]."
+    assert [(c.label, c.level) for c in cited.claims[0].citations] == [("F3", "unsupported")]
+
+
+def test_what_follows_the_last_mark_is_held_against_it() -> None:
+    (claim,) = cited_answer("The fee [F1] is 120 euros.", [ONE], plain_units, "en").claims
+    assert claim.level == "unsupported"
 
 
 def test_a_sentence_without_a_mark_is_uncited() -> None:

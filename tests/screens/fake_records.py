@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.records.answers import Citation, Claim, Context, Dropped, Evidence, Ledger
+from typing import cast
+
+from workbench.records.answers import Citation, Claim, Context, Dropped, Evidence, Ledger, SupportLevel
 from workbench.records.corpus import Chunk
 from workbench.records.models import ModelFile
 from workbench.records.retrieval import FusedHit
@@ -97,6 +99,7 @@ def claim(label: str, chunk: Chunk, number: int) -> Claim:
     """The chunk's last sentence, cited; the first claim is supported, later ones are weak."""
     sentence = chunk.text.split(". ")[-1]
     start = chunk.start + chunk.text.index(sentence)
+    support, level = 0.71 - number * 0.3, cast(SupportLevel, "supported" if number == 0 else "weak")
     cited = Citation(
         label=label,
         chunk_id=chunk.id,
@@ -109,8 +112,10 @@ def claim(label: str, chunk: Chunk, number: int) -> Claim:
         start=start,
         end=start + len(sentence),
         quote=sentence,
+        support=support,
+        level=level,
     )
-    return Claim(f"{sentence} [{label}]", (cited,), 0.71 - number * 0.3, "supported" if number == 0 else "weak")
+    return Claim(f"{sentence} [{label}]", (cited,), support, level)
 
 
 def models() -> list[ModelFile]:

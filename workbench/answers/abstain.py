@@ -11,7 +11,7 @@ from workbench.answers.prompt import answer_language
 from workbench.answers.support import Support
 from workbench.answers.terms import Term, coverage, forms_of
 from workbench.i18n import tr
-from workbench.records.answers import Answer, AnswerMode, Evidence, Outcome
+from workbench.records.answers import Answer, AnswerMode, Evidence, Generation, Outcome
 
 _NAMED: Final = 5
 
@@ -62,14 +62,19 @@ def unsupported(
     return replace(answer, text=f"{answer.text} {missing}".strip(), missing=missing, support=support.score)
 
 
-def warned(answer: Answer) -> Answer:
-    """A model's answer, with a remedy when none of its sentences is clearly backed by what it cites."""
-    if any(claim.level == "supported" for claim in answer.claims):
+def warned(answer: Answer, generation: Generation) -> Answer:
+    """A model's answer, with a remedy when no sentence is clearly backed by what it cites, or a loop was cut off."""
+    if answer.level == "unsupported":
+        warning = tr(
+            "None of the model's sentences is clearly backed by what it cites: check them against the sources.",
+            answer.language,
+        )
+    elif generation.stop_reason == "repetition":
+        warning = tr(
+            "The model began to repeat itself and was stopped there: it may have had more to say.", answer.language
+        )
+    else:
         return answer
-    warning = tr(
-        "None of the model's sentences is clearly backed by what it cites: check them against the sources.",
-        answer.language,
-    )
     return replace(answer, remedy=warning)
 
 

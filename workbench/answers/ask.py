@@ -260,7 +260,7 @@ class _Question:
             growth.begin()
             spoken = answer_language(self._analysis.language)
             cited = cited_answer(writer.finished(generation), context.evidence, self._units, spoken)
-            yield self._finish(abstain.warned(self._answer(cited, support)), support)
+            yield self._finish(abstain.warned(self._answer(cited, support), generation), support)
 
     def _quoted(self, terms: Sequence[Term], quotes: Sequence[Quote], support: Support) -> Trace:
         """The extractive answer; after an engine's failure it says so first."""
@@ -284,6 +284,7 @@ class _Question:
             text=cited.text,
             claims=cited.claims,
             removed=cited.removed,
+            unsaid=cited.unsaid,
             support=support.score,
             threshold=self._threshold,
             language=answer_language(self._analysis.language),

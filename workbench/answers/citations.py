@@ -1,4 +1,9 @@
-"""From an answer's text to claims with citations: of retrieved evidence only, each at the sentence that supports it."""
+"""From an answer's text to claims with citations: of retrieved evidence only, each at the sentence that supports it.
+
+A mark cites the words before it, back to the mark before; the last one of a sentence, what follows it too. Marks side
+by side cite the same words. Each citation is held against its own words, and a claim is only as good as the weakest
+citation it keeps. Where marks stand side by side and some sources say the words, those that don't are taken out.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +15,29 @@ from typing import Final
 from workbench.answers.extractive import Quote, UnitsOf
 from workbench.answers.support import best_part, claim_support
 from workbench.corpus.places import Places
-from workbench.records.answers import Citation, Claim, Evidence, SupportLevel
+from workbench.records.answers import Citation, Claim, Evidence
 from workbench.text.clean import printable
 from workbench.text.sentences import sentences
+from workbench.text.words import stems
 
 _MARK: Final = re.compile(r"\[\s*F\d+(?:\s*[,;]\s*F?\d+)*\s*\]")
 _MARKS_AFTER_STOP: Final = re.compile(r"([.!?…])((?:\s*\[F\d+\])+)")
+_RUN: Final = re.compile(r"(?:\s*\[F\d+\])+")
 
 
 @dataclass(frozen=True, slots=True)
 class CitedText:
-    """An answer's text with valid marks only, its claims, and the marks that named no evidence."""
+    """An answer's text with valid marks only, its claims, and the marks that were taken out.
+
+    Attributes:
+        removed: marks that named no evidence.
+        unsaid: marks of evidence that doesn't say what it was cited for, beside one that does.
+    """
 
     text: str
     claims: tuple[Claim, ...]
     removed: tuple[str, ...]
+    unsaid: tuple[str, ...] = ()
 
 
 def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
@@ -39,7 +52,7 @@ def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
 def cited_answer(text: str, evidence: Sequence[Evidence], units_of: UnitsOf, language: str) -> CitedText:
     """A generated text as claims: one a sentence, cited by the marks in it.
 
-    Marks that name no evidence are taken out and listed. A claim's support is that of its best citation; a sentence
+    Marks that name no evidence are taken out and listed, and so are those that the module's rule takes out. A sentence
     without any is "uncited".
 
     Args:
@@ -55,8 +68,19 @@ def cited_answer(text: str, evidence: Sequence[Evidence], units_of: UnitsOf, lan
 
     marked = re.sub(r"\s+([.,;:!?])", r"\1", re.sub(r" {2,}", " ", _MARK.sub(valid, text))).strip()
     marked = _MARKS_AFTER_STOP.sub(lambda m: f" {''.join(m[2].split())}{m[1]}", marked)
-    claims = tuple(_claim(marked[start:end], by_label, units_of, language) for start, end in sentences(marked))
-    return CitedText(marked, claims, tuple(dict.fromkeys(removed)))
+    read = [_read(marked[start:end], by_label, units_of, language) for start, end in sentences(marked)]
+    kept = _joined(marked, [sentence for sentence, _, _ in read])
+    unsaid = dict.fromkeys(label for _, _, labels in read for label in labels)
+    return CitedText(kept, tuple(claim for _, claim, _ in read), tuple(dict.fromkeys(removed)), tuple(unsaid))
+
+
+def _joined(text: str, kept: Sequence[str]) -> str:
+    """``text`` with its sentences replaced by ``kept``; what is between them stays."""
+    parts, end = [], 0
+    for (start, stop), sentence in zip(sentences(text), kept, strict=True):
+        parts += [text[end:start], sentence]
+        end = stop
+    return "".join([*parts, text[end:]])
 
 
 def placed(cited: CitedText, places_of: Callable[[str], Places]) -> CitedText:
@@ -80,24 +104,39 @@ def placed(cited: CitedText, places_of: Callable[[str], Places]) -> CitedText:
     return replace(cited, claims=claims)
 
 
-def _claim(sentence: str, by_label: dict[str, Evidence], units_of: UnitsOf, language: str) -> Claim:
-    labels = dict.fromkeys(re.findall(r"\[(F\d+)\]", sentence))
-    said = re.sub(r"\s*\[F\d+\]", "", sentence).strip()
-    if not labels:
-        return Claim(said, (), 0.0, "uncited")
-    supports = [_supporting(said, by_label[label], units_of, language) for label in labels]
-    support, level = max(found for found, _ in supports)
-    return Claim(said, tuple(citation for _, citation in supports), support, level)
+def _read(
+    sentence: str, by_label: dict[str, Evidence], units_of: UnitsOf, language: str
+) -> tuple[str, Claim, list[str]]:
+    """The sentence with the marks it keeps, its claim, and the labels of those it doesn't."""
+    said = _RUN.sub("", sentence).strip()
+    runs = list(_RUN.finditer(sentence))
+    kept: list[Citation] = []
+    unsaid: list[str] = []
+    parts, begin = [], 0
+    for run in runs:
+        words = sentence[begin : run.start()] + (sentence[run.end() :] if run is runs[-1] else "")
+        cited = words if stems(words, language) else said
+        found = [_supporting(cited, by_label[label], units_of, language) for label in re.findall(r"F\d+", run[0])]
+        says = [citation for citation in found if citation.level != "unsupported"] or found
+        unsaid += [citation.label for citation in found if citation not in says]
+        kept += says
+        marks = "".join(f"[{citation.label}]" for citation in says)
+        parts += [sentence[begin : run.start()], f" {marks}" if run[0][0].isspace() else marks]
+        begin = run.end()
+    if not kept:
+        return sentence, Claim(said, (), 0.0, "uncited"), []
+    weakest = min(kept, key=lambda citation: citation.support)
+    claim = Claim(said, tuple(kept), weakest.support, weakest.level)
+    return "".join([*parts, sentence[begin:]]), claim, unsaid
 
 
-def _supporting(
-    claim: str, evidence: Evidence, units_of: UnitsOf, language: str
-) -> tuple[tuple[float, SupportLevel], Citation]:
-    """How far ``evidence`` supports the claim, and the citation of its unit that does most."""
+def _supporting(said: str, evidence: Evidence, units_of: UnitsOf, language: str) -> Citation:
+    """The citation of the unit of ``evidence`` that does most for ``said``, with how far the whole evidence says it."""
     units = units_of(evidence)
     parts = [unit.shown for unit in units]
-    best = units[best_part(claim, parts, evidence.language)]
-    return claim_support(claim, evidence.text, language, parts), _citation(evidence, best.start, best.end)
+    best = units[best_part(said, parts, evidence.language)]
+    support, level = claim_support(said, evidence.text, language, parts)
+    return replace(_citation(evidence, best.start, best.end), support=support, level=level)
 
 
 def _citation(evidence: Evidence, start: int, end: int) -> Citation:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from workbench.answers.context import Budget
 from workbench.answers.grammar import answer_grammar
+from workbench.answers.loops import without_loop
 from workbench.answers.prompt import evidence_block, messages, plain, refusal
 from workbench.errors import EngineError
 from workbench.ports import Cancel, Generator
@@ -49,6 +50,8 @@ class Writer:
     def write(self, prompt: Prompt, evidence: Sequence[Evidence], cancel: Cancel | None) -> Iterator[Generation]:
         """The growing generation. A dying engine is its last state, "error", and no exception.
 
+        A model that says the same words over and over is stopped, and what it said again is left out.
+
         Raises:
             BudgetError: the prompt doesn't fit after all.
         """
@@ -62,6 +65,10 @@ class Writer:
         latest = Generation("started", "")
         try:
             for latest in self._generator.generate(prompt.rendered, settings, cancel):
+                said = without_loop(latest.text) if latest.state in ("partial", "complete") else latest.text
+                if said != latest.text:  # leaving the stream early cancels it
+                    yield replace(latest, state="complete", text=said, stop_reason="repetition")
+                    return
                 yield latest
         except EngineError as error:
             yield replace(latest, state="error", stop_reason="error", error=f"{error.title}: {error.message}")
@@ -71,9 +78,9 @@ class Writer:
         return text.strip().startswith(refusal(self._language))
 
     def finished(self, generation: Generation) -> str:
-        """The text without a last sentence that the token limit cut before its citation; the trace keeps it whole."""
+        """The text without a last sentence that was cut before its citation; the trace keeps it whole."""
         text = generation.text
-        if self._options.constrained and generation.stop_reason == "length" and "]" in text:
+        if self._options.constrained and generation.stop_reason in ("length", "repetition") and "]" in text:
             return text[: text.rindex("]") + 1]
         return text
 

@@ -158,7 +158,7 @@ def print_answer(trace: Trace) -> None:
     for claim in answer.claims:
         for citation in claim.citations:
             where = ", ".join(filter(None, [citation.source_id, place(citation), f"{citation.start}–{citation.end}"]))
-            click.echo(f"{MARKS[claim.level]} [{citation.label}] {printable(where, newlines=False)}")
+            click.echo(f"{MARKS[citation.level]} [{citation.label}] {printable(where, newlines=False)}")
             click.echo(click.style(f"    “{printable(' '.join(citation.quote.split()), newlines=False)}”", dim=True))
         if not claim.citations and answer.outcome == "answered":
             click.echo(f"{MARKS[claim.level]} " + tr("no citation: {text}", text=printable(claim.text, newlines=False)))
@@ -173,7 +173,7 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
     sign = "≥" if answer.support >= answer.threshold else "<"
     good = sum(claim.level == "supported" for claim in answer.claims)
     facts = [
-        tr(answer.outcome),
+        f"{mark} {tr(answer.outcome)}",
         tr("supported {good}/{all}", good=good, all=len(answer.claims)) if answer.claims else "",
         f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
         tr(answer.mode),
@@ -201,10 +201,13 @@ def trace(front: FrontEnds, trace_id: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
+    if answer.unsaid:
+        click.echo(tr("removed: {marks} does not say it", marks=", ".join(answer.unsaid)))
         _print_trace(found)
 
 
 def _print_trace(found: Trace) -> None:
+    mark = MARKS[answer.level if answer.outcome == "answered" else "weak"]
     manifest = found.manifest
     click.echo(printable(found.query))
     click.echo(

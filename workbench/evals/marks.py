@@ -44,13 +44,13 @@ def answer_marks(case: Case, answer: Answer, evidence: Sequence[Evidence]) -> di
     """Abstention for every case; groundedness, citations, correctness where there is an answer to a question with one.
 
     A claim counts as grounded, and its citations as valid, when its cited text supports it (level "supported"). Marks
-    that named no evidence count as citations used.
+    that were taken out count as citations used.
     """
     scores = metrics.abstention_scores(answerable=case.answerable, outcome=answer.outcome)
     if answer.outcome != "answered":
         return scores
     grounded = [claim for claim in answer.claims if claim.level == "supported"]
-    used = sum(len(claim.citations) for claim in answer.claims) + len(answer.removed)
+    used = sum(len(claim.citations) for claim in answer.claims) + len(answer.removed) + len(answer.unsaid)
     scores |= _defined(
         groundedness=metrics.groundedness(len(grounded), len(answer.claims)),
         citation_precision=metrics.citation_precision(sum(len(claim.citations) for claim in grounded), used),

@@ -109,7 +109,7 @@ class Generation:
     """What the model did. Times are stamped in the child process.
 
     Attributes:
-        stop_reason: "eos", "length", "stop", "cancelled", "error".
+        stop_reason: "eos", "length", "stop", "repetition", "cancelled", "error".
         ttft_ms: request received to first token; None before it.
         reused_tokens: prompt tokens that were still in the cache.
     """
@@ -133,6 +133,7 @@ class Citation:
 
     Attributes:
         start, end: the supporting span in the source text; ``quote`` is exactly that text.
+        support, level: how far its source says the words that it is cited for (0–1); a quoted unit says itself.
     """
 
     label: str
@@ -146,11 +147,13 @@ class Citation:
     start: int
     end: int
     quote: str
+    support: float = 1.0
+    level: SupportLevel = "supported"
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the answer with its citations and how well they support it (0–1)."""
+    """A sentence of the answer with its citations; supported (0–1) as far as the weakest of them supports it."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -165,6 +168,7 @@ class Answer:
     Attributes:
         text: with ``[F1]`` marks; in the question's language.
         removed: citation marks the model wrote that name no evidence.
+        unsaid: marks it wrote of evidence that doesn't say it, beside one that does; taken out as well.
         support: s in 0–1, compared with ``threshold`` τ.
         missing: what the sources would have to say, when the answer abstains.
     """
@@ -179,6 +183,13 @@ class Answer:
     language: str
     missing: str = ""
     remedy: str = ""
+    unsaid: tuple[str, ...] = ()
+
+    @property
+    def level(self) -> SupportLevel:
+        """ "supported" when all claims are, "unsupported" when none is, "weak" between."""
+        good = sum(claim.level == "supported" for claim in self.claims)
+        return "supported" if good == len(self.claims) else "weak" if good else "unsupported"
 
 
 @dataclass(frozen=True, slots=True)
