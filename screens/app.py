@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, Provider
 from textual.reactive import reactive
@@ -25,6 +24,7 @@ from screens.help import HelpScreen
 from screens.ingest import IngestDialog, IngestRun, IngestScreen
 from screens.messages import StatusRead, WorkMoved
 from screens.models import ModelsScreen
+from screens.ordered import OrderedKeysApp
 from screens.style import Tone, count
 from screens.widgets.grid import Row
 from screens.widgets.keys import EDGE_GROUP, MODE_GROUP, with_alt
@@ -46,17 +46,17 @@ TWICE_S: Final = 2.0
 """Seconds within which a second ctrl+c quits."""
 
 
-class WorkbenchApp(App[int]):
+class WorkbenchApp(OrderedKeysApp):
     """Shows one desk. Screens ask it for dialogs, ingest and what changed."""
 
     CSS_PATH: ClassVar = [themes.SHARED_CSS]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {WorkbenchCommands}
     DEFAULT_MODE = "ask"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *with_alt("1", "app.mode('models')", "Models", id="app.models", group=MODE_GROUP, typing="f1,alt+1"),
-        *with_alt("2", "app.mode('corpus')", "Corpus", id="app.corpus", group=MODE_GROUP, typing="f2,alt+2"),
-        *with_alt("3", "app.mode('ask')", "Ask", id="app.ask", group=MODE_GROUP, typing="f3,alt+3"),
-        *with_alt("4", "app.mode('evals')", "Evals", id="app.evals", group=MODE_GROUP, typing="f4,alt+4"),
+        *with_alt("1", "app.mode('models')", "Models", id="app.models", group=MODE_GROUP, typing="f1"),
+        *with_alt("2", "app.mode('corpus')", "Corpus", id="app.corpus", group=MODE_GROUP, typing="f2"),
+        *with_alt("3", "app.mode('ask')", "Ask", id="app.ask", group=MODE_GROUP, typing="f3"),
+        *with_alt("4", "app.mode('evals')", "Evals", id="app.evals", group=MODE_GROUP, typing="f4"),
         Binding("ctrl+p", "app.command_palette", "Palette", id="app.palette", group=EDGE_GROUP),
         *with_alt("question_mark", "app.help", "Help", id="app.help", group=EDGE_GROUP, typing="alt+h"),
         *with_alt("w", "app.work", "Running work", id="app.work", show=False, tooltip="How far the ingest is"),
@@ -126,15 +126,16 @@ class WorkbenchApp(App[int]):
 
     # -- keys ------------------------------------------------------------------------------------------------------
 
-    def action_mode(self, mode: str) -> None:
-        """Shows a screen."""
+    async def action_mode(self, mode: str) -> None:
+        """Shows a screen; in Ask the question has the focus."""
         if not self.screen.is_modal:
-            self.switch_mode(mode)
+            await self.switch_mode(mode)
+            cast(ModeScreen, self.screen).arrive()
             self.screen.refresh_bindings()
 
     async def show_trace(self, trace_id: str, query: str) -> None:
         """Goes to Ask with a stored trace, or with the question when "" is given for one."""
-        await self.switch_mode(AskScreen.mode)
+        await self.action_mode(AskScreen.mode)
         cast(AskScreen, self.screen).open_trace(trace_id, query)
 
     def action_help(self) -> None:

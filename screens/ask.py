@@ -58,7 +58,7 @@ class AskScreen(ModeScreen):
         Binding(
             "enter", "answer", "Answer", show=False, id="ask.answer", tooltip="With citations; opens a row in a table"
         ),
-        *with_alt("f", "filter", "Filter", id="ask.filter", tooltip="Only chunks whose metadata matches"),
+        *with_alt("f", "filter", "Filter", id="ask.filter", tooltip="Only chunks whose metadata matches", typing="ctrl+f"),
         *with_alt("l", "lanes", "Lanes", id="ask.lanes", tooltip="Both, lexical only, dense only"),
         *with_alt("v", "trace", "Trace", id="ask.trace", tooltip="The whole story of the answer as JSON"),
         *with_alt("left_square_bracket", "past(1)", "Earlier", id="ask.earlier", typing="alt+left"),
@@ -83,7 +83,9 @@ class AskScreen(ModeScreen):
 
     def body(self) -> Iterable[Widget]:
         """Question, filter, ranking beside stages, answer; or the welcome of an empty file."""
-        yield Input(placeholder=tr("Type to search, enter to answer"), id="query", classes="pane")
+        yield Input(
+            placeholder=tr("Type to search, enter to answer"), id="query", classes="pane", select_on_focus=False
+        )
         yield Input(placeholder=tr("for example: year >= 2026 and status = current"), id="filter", classes="line")
         yield Static("", id="filter-problem", classes="problem")
         with Horizontal(id="found"):
@@ -99,6 +101,10 @@ class AskScreen(ModeScreen):
         self.query_one("#found").border_title = content(tr("Ranking"))
         self.query_one("#found").add_class("pane")
         self.query_one(AnswerPane).show(None)
+
+    def arrive(self) -> None:
+        """Whoever comes to ask types."""
+        self.query_one("#query", Input).focus()
 
     # -- the file --------------------------------------------------------------------------------------------------
 
@@ -188,7 +194,7 @@ class AskScreen(ModeScreen):
 
     # -- answering -------------------------------------------------------------------------------------------------
 
-    @on(Input.Submitted, "#query")
+    @on(Input.Submitted)
     def action_answer(self) -> None:
         """Answers the question; one that is still being answered is stopped."""
         query, options = self._query, self._options()

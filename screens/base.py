@@ -50,6 +50,9 @@ class ModeScreen(Screen[None]):
         """Reads anew, in a worker, what the screen lists."""
         raise NotImplementedError
 
+    def arrive(self) -> None:
+        """The person came here by its key or from another screen; not called when a dialog over it closes."""
+
     def on_mount(self) -> None:
         """Follows the app's status and the file's changes."""
         self.watch(self.app, "status", self._on_status)

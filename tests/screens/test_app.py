@@ -36,7 +36,7 @@ async def test_help_lists_every_binding_of_screen_app_and_focus() -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=(120, 200)) as pilot:
         for mode in MODES.values():
-            app.action_mode(mode)
+            await app.action_mode(mode)
             await settle(pilot)
             beneath = app.screen
             await pilot.press("alt+h")
