@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,6 +77,39 @@ def test_a_loaded_model_answers_with_citations_and_its_hash_in_the_manifest(fill
     streamed = [s.output for t in growing for s in t.spans[-1:] if isinstance(s.output, Generation)]
     assert len({g.text for g in streamed}) > 1
     assert filled.trace(last.id) == last
+
+
+@pytest.mark.model
+def test_a_model_whose_process_was_killed_is_not_loaded_and_says_why(desk: Desk) -> None:
+    *_, last = desk.load_model(str(paths.gguf_folder() / paths.STARTER_MODEL), LoadSettings(context=512))
+    assert last.model is not None
+    assert (desk.status().model, desk.status().ended) == (last.model, "")
+    os.kill(last.model.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while desk.model and time.monotonic() < deadline:
+        time.sleep(0.02)
+    status = desk.status()
+    assert status.model is None
+    assert "SIGKILL" in status.ended
+    desk.unload_model()
+    assert desk.status().ended == ""
+
+
+@pytest.mark.model
+def test_another_ingest_leaves_the_chosen_collection(filled: Desk, tmp_path: Path) -> None:
+    tmp_path.joinpath("a.txt").write_text("Apples are red.\n", "utf-8")
+    list(filled.ingest(IngestRequest((str(tmp_path / "a.txt"),), "another")))
+    assert filled.collection == "tides"
+
+
+@pytest.mark.model
+def test_a_collection_that_was_stopped_before_its_first_document_goes_again(desk: Desk, tmp_path: Path) -> None:
+    tmp_path.joinpath("a.txt").write_text("Apples are red.\n", "utf-8")
+    stop = threading.Event()
+    stop.set()
+    *_, last = desk.ingest(IngestRequest((str(tmp_path / "a.txt"),), "apples"), stop)
+    assert last.cancelled
+    assert (desk.collections(), desk.collection) == ((), "")
 
 
 @pytest.mark.model

@@ -56,6 +56,7 @@ class DeskStatus:
     """
 
     file: str
+        ended: why the process of the model that was loaded last ended by itself, "" when it didn't.
     collection: str
     embedder: str
     embedder_running: bool
@@ -67,6 +68,7 @@ class DeskStatus:
 
 class Desk:
     """One workbench file with its runtimes: at most one embedder and one language model, each in a child process."""
+    ended: str = ""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -87,7 +89,7 @@ class Desk:
 
     def status(self) -> DeskStatus:
         """Cheap enough to call five times a second from a worker."""
-        model = self.model
+        model, death = self.model, self._generator.death if self._generator else None
         return DeskStatus(
             file=self.path.name,
             collection=self.collection,
@@ -100,6 +102,7 @@ class Desk:
 
     @property
     def collection(self) -> str:
+            ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
         """The collection that searches and questions go to, "" when there is none. Remembered in the file."""
         names = self._store.corpus.collection_names()
         chosen = self.setting(COLLECTION_SETTING)
@@ -165,10 +168,20 @@ class Desk:
         return found[0]
 
     def ingest(self, request: IngestRequest, cancel: Cancel | None = None) -> Iterator[IngestProgress]:
-        """Commits per document; the last is ``finished``. Raises UsageError, MissingModelError, EngineError."""
-        yield from Ingester(self._store.corpus, self._require_embedder()).run(request, cancel)
-        if not self.setting(COLLECTION_SETTING):
-            self.choose_collection(request.collection)
+        """Commits per document; the last is ``finished``. Raises UsageError, MissingModelError, EngineError.
+
+        The chosen collection stays chosen; where there was none, it is this one. A new collection that was stopped
+        before its first document goes again.
+        """
+        before = self.collection
+        new = request.collection not in self._store.corpus.collection_names()
+        progress: IngestProgress | None = None
+        for progress in Ingester(self._store.corpus, self._require_embedder()).run(request, cancel):
+            yield progress
+        if new and progress and progress.cancelled and not self._store.corpus.collection(request.collection).documents:
+            self.delete_collection(request.collection)
+        elif self.setting(COLLECTION_SETTING) not in self._store.corpus.collection_names():
+            self.choose_collection(before or request.collection)
 
     def set_mandatory_filter(self, collection: str, expression: str) -> Collection:
         """Raises FilterError when it doesn't parse."""
@@ -281,9 +294,9 @@ class Desk:
 
     @property
     def model(self) -> LoadedModel | None:
-        """What is loaded."""
+        """What is loaded; one whose process ended by itself is not."""
         generator = self._generator
-        return generator.model if generator else None
+        return generator.model if generator and not generator.death else None
 
     def embedder(self) -> EmbedderInfo | None:
         """The embedder in use, None when none is installed."""

@@ -15,6 +15,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from workbench.errors import EngineError
 from workbench.records.answers import Generation, Manifest, Message, Trace
 from workbench.records.corpus import (
     Chunk,
@@ -146,6 +147,11 @@ class Generator(Protocol):
     @property
     def model(self) -> LoadedModel:
         """What is loaded."""
+        ...
+
+    @property
+    def death(self) -> EngineError | None:
+        """Why its process ended, None while it runs."""
         ...
 
     def count_tokens(self, text: str) -> int:

@@ -36,6 +36,10 @@ class FakeGenerator:
         self.settings: list[GenerationSettings] = []
         self._text, self._dies, self._counts, self._on_piece, self._stop = text, dies, counts, on_piece, stop
 
+    @property
+    def death(self) -> EngineError | None:
+        return None if self._counts else EngineError("The engine is gone", "It was killed by signal 9.")
+
     def count_tokens(self, text: str) -> int:
         if not self._counts:
             raise EngineError("The engine is gone", "It was killed by signal 9.")

@@ -39,6 +39,14 @@ def test_one_damaged_byte_does_not_make_utf_8_mojibake() -> None:
     assert "�: 1" in warnings[0]
 
 
+@pytest.mark.parametrize(
+    "controls", ["\x1b[31merror\x1b[0m", "page one\x0cpage two", "o\x08o\x08o, as printers underline", "\x07"]
+)
+def test_controls_that_logs_and_printer_files_hold_are_text(controls: str) -> None:
+    text = f"{controls} and then thirty more words of an ordinary line, as there are in any log file.\n"
+    assert decode(text.encode()) == (text, ())
+
+
 def test_line_ends_become_one_kind_and_nothing_else_changes() -> None:
     assert decode("a\r\nb\rc\u2028e\u0301\x0c\td".encode())[0] == "a\nb\nc\u2028e\u0301\x0c\td"
 

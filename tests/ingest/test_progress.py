@@ -42,6 +42,30 @@ def test_rate_and_time_left_follow_the_work(tick: Callable[[float], None]) -> No
     assert (second.done, second.chunks_done, second.chunks_known) == (1, 40, 40)
 
 
+def test_the_time_left_weighs_sources_that_are_not_cut_yet_by_their_size(tick: Callable[[float], None]) -> None:
+    meter = Meter("c", total=3, sizes=[9_000, 1_000, 500])
+    meter.expect(90)
+    embed(meter, tick, 50, 0.125)
+    assert meter.progress().eta_s == pytest.approx((40 + 15) / 8)
+    meter.expect(10)
+    meter.expect(4)
+    assert meter.progress().eta_s == pytest.approx((40 + 14) / 8)
+
+
+def test_sources_of_unknown_size_are_as_large_as_the_others(tick: Callable[[float], None]) -> None:
+    meter = Meter("c", total=3, sizes=[100])
+    meter.expect(10)
+    embed(meter, tick, 10, 0.125)
+    assert meter.progress().eta_s == pytest.approx(20 / 8)
+
+
+def test_empty_sources_tell_no_time(tick: Callable[[float], None]) -> None:
+    meter = Meter("c", total=2, sizes=[0, 0])
+    meter.expect(4)
+    embed(meter, tick, 4, 0.25)
+    assert meter.progress().eta_s == pytest.approx(1)
+
+
 def test_the_last_figures_are_those_of_the_whole_run(tick: Callable[[float], None]) -> None:
     meter = Meter("c", total=1)
     meter.expect(10)

@@ -61,7 +61,7 @@ class Ingester:
         others = [state for state in self._incomplete(index) if state.uri not in uris]
         if others or not all(preparer.knows(source) for source in sources):
             self._start_embedder()
-        meter = Meter(request.collection, len(sources) + len(others))
+        meter = Meter(request.collection, len(sources) + len(others), [source.size for source in sources])
 
         chunks = ChunkEmbedder(self._corpus, self._embedder, index)
 

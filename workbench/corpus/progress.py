@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from math import exp
 from typing import Final
 
@@ -13,10 +14,16 @@ _MEMORY_S: Final = 5.0  # time constant of the moving average
 
 
 class Meter:
-    """Counts, and makes ``IngestProgress`` of its counts. Chunks that were embedded already don't count."""
+    """Counts, and makes ``IngestProgress`` of its counts. Chunks that were embedded already don't count.
 
-    def __init__(self, collection: str, total: int) -> None:
+    Args:
+        sizes: of the first sources, in their order, in any one unit; the others are taken to be as large as these are
+            on average.
+    """
+
+    def __init__(self, collection: str, total: int, sizes: Sequence[int] = ()) -> None:
         self.total = total
+        self._sizes = sizes if sum(sizes) else ()
         self.done = 0
         self.current = ""
         self._collection = collection
@@ -84,8 +91,15 @@ class Meter:
         )
 
     def _eta(self) -> float | None:
-        """Chunks left ÷ rate, where sources not cut yet are taken to have as many chunks as those that are."""
-        if not self._rate or not self._expected:
+        """Chunks left ÷ rate, where sources not cut yet are taken to have as many chunks for their size as the others."""
+        known = self._size(0, self._expected)
+        if not self._rate or not known:
             return None
-        unknown = (self.total - self._expected) * self._chunks_known / self._expected
+        unknown = self._size(self._expected, self.total) * self._chunks_known / known
         return max(self._chunks_known - self._chunks_done + unknown, 0.0) / self._rate
+
+    def _size(self, first: int, last: int) -> float:
+        """Of the sources from ``first`` up to ``last``."""
+        told = self._sizes[first:last]
+        average = sum(self._sizes) / len(self._sizes) if self._sizes else 1.0
+        return sum(told) + average * (max(0, last - first) - len(told))

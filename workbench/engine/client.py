@@ -158,6 +158,11 @@ class ChildGenerator:
         """What is loaded."""
         return self._model
 
+    @property
+    def death(self) -> EngineError | None:
+        """Why its process ended, None while it runs."""
+        return self._process.death
+
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text``, its special tokens parsed. Answered while the model generates, too."""
         return self._count(text, as_prompt=False)

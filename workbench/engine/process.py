@@ -50,6 +50,11 @@ class ChildProcess:
         return self._gone is None
 
     @property
+    def death(self) -> EngineError | None:
+        """Why it ended, in words; None while it runs, as far as is known."""
+        return self._death() if self._gone else None
+
+    @property
     def log(self) -> tuple[str, ...]:
         """The last lines it printed, oldest first."""
         return self._process.log

@@ -20,10 +20,10 @@ _BOMS: Final = (  # UTF-32's little-endian mark begins with UTF-16's: the longer
 _DECLARABLE: Final = re.compile(
     r"(iso-?8859-\d+|latin-?\d|windows-125\d|cp125\d|koi8-[ru]|shift[_-]jis|euc-(jp|kr)|gb(k|2312|18030)|big5)", re.I
 )
-# Control characters that text files do hold: tab, line ends, form feed, escape (terminal colours in logs).
+# Logs and printer files hold controls here and there; tabs, line ends, form feeds and escapes (colours) are no sign.
 _CONTROLS: Final = bytes(set(range(1, 32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 _SAMPLE: Final = 65_536
-_MAX_CONTROL_SHARE: Final = 0.02
+_MAX_CONTROL_SHARE: Final = 0.05
 
 
 def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
