@@ -52,11 +52,11 @@ class DeskStatus:
         embedder: name of the embedder that is or will be used, "" when none is installed.
         embedder_running: its child process is up.
         engine: "" when the engine can be imported, else why it can't.
+        ended: why the process of the model that was loaded last ended by itself, "" when it didn't.
         reach: "offline", or the addresses that may be talked to.
     """
 
     file: str
-        ended: why the process of the model that was loaded last ended by itself, "" when it didn't.
     collection: str
     embedder: str
     embedder_running: bool
@@ -64,11 +64,11 @@ class DeskStatus:
     engine: str
     gauges: Gauges
     reach: str = "offline"
+    ended: str = ""
 
 
 class Desk:
     """One workbench file with its runtimes: at most one embedder and one language model, each in a child process."""
-    ended: str = ""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -98,11 +98,11 @@ class Desk:
             model=model,
             engine=engine_available(),
             gauges=gauges.measure(model.pid if model else None),
+            ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
         )
 
     @property
     def collection(self) -> str:
-            ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
         """The collection that searches and questions go to, "" when there is none. Remembered in the file."""
         names = self._store.corpus.collection_names()
         chosen = self.setting(COLLECTION_SETTING)
