@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -27,9 +27,11 @@ from screens.evals.lists import (
 from screens.evals.reading import (
     CaseView,
     Lists,
+    MarkKey,
     RunView,
     read_case,
     read_dataset,
+    read_figures,
     read_gate_marks,
     read_labels,
     read_lists,
@@ -74,11 +76,12 @@ class CaseBrowser(ModeScreen):
         self._lists = Lists((), (), {})
         self._rows: Mapping[str, Row] = {}
         self._folded: set[str] = set()
-        self._marks: dict[int, bool] = {}
+        self._marks: dict[MarkKey, bool] = {}
         self._go_to = ""
         self._view: View = "failing"
         self._narrow: Narrow = EVERYTHING
         self._opening = Latest(jobs, self, self._read_opening, self._show_opened, self._not_opened)
+        self._figuring = Latest(jobs, self, self._read_figures, self._show_figures, self._not_opened)
         self._stepping = Latest(jobs, self, self._read_case, self._show_case, self._not_opened)
 
     def body(self) -> Iterable[Widget]:
@@ -112,10 +115,10 @@ class CaseBrowser(ModeScreen):
             self._show_rows()
         self.jobs.read(self, self._read_marks, self._show_marks)
 
-    def _read_marks(self) -> dict[int, bool]:
-        return read_gate_marks(self.desk, self._lists.runs, self._lists.gates)
+    def _read_marks(self) -> dict[MarkKey, bool]:
+        return read_gate_marks(self.desk, self._lists, self._marks)
 
-    def _show_marks(self, marks: dict[int, bool]) -> None:
+    def _show_marks(self, marks: dict[MarkKey, bool]) -> None:
         if marks != self._marks:
             self._marks = marks
             self.draw_runs()
@@ -125,7 +128,8 @@ class CaseBrowser(ModeScreen):
         live = {self.live.run.id: self.live.run} if self.live else {}
         other = self.shown.other.id if self.shown and self.shown.other else 0
         pane = self.query_one("#runs", ListPane)
-        pane.show(run_rows(self._lists, self._folded, self._marks, live, other))
+        marks = {run: passed for (run, _, _), passed in self._marks.items()}
+        pane.show(run_rows(self._lists, self._folded, marks, live, other))
 
     def show_place(self, dataset: str, run_id: int = 0) -> None:
         """Reads the lists anew and puts the cursor on a dataset, or on one of its runs."""
@@ -181,17 +185,28 @@ class CaseBrowser(ModeScreen):
         return with_rows(view)
 
     def _show_opened(self, asked: Opening, opened: Opened) -> None:
-        before, self.shown = self.shown, opened.view
-        self._rows = opened.rows
-        moved = before is None or (before.dataset.name, before.run and before.run.id) != (asked.dataset.name, asked.run)
-        if moved:
+        before, view = self.shown, opened.view
+        same = before is not None and (_id(before.run), before.dataset.name) == (asked.run, asked.dataset.name)
+        if before and same and _id(before.other) == _id(view.other):
+            view = replace(view, report=before.report, comparison=before.comparison)  # until the new ones are there
+        self.shown, self._rows = view, opened.rows
+        if not same:
             self._narrow = EVERYTHING
-            wanted = [i for i in opened.view.items if shown(i, self._view)]
-            self._view = self._view if wanted else "all"
-        if (before.other if before else None) != opened.view.other:
+            if not any(shown(i, self._view) for i in view.items):
+                self._view = "all"
+        if _id(before.other if before else None) != _id(view.other):
             self.draw_runs()
         self._show_rows()
         self.draw_figures()
+        self._figuring.submit(view)
+
+    def _read_figures(self, view: RunView) -> RunView:
+        return read_figures(self.desk, view)
+
+    def _show_figures(self, asked: RunView, figured: RunView) -> None:
+        if self.shown and _id(self.shown.run) == _id(asked.run):
+            self.shown = replace(self.shown, report=figured.report, comparison=figured.comparison)
+            self.draw_figures()
 
     def _not_opened(self, error: WorkbenchError) -> None:
         self.bench.show_error(error)
@@ -298,6 +313,10 @@ class CaseBrowser(ModeScreen):
             pane.grid.search("")
             self._show_rows()
         pane.grid.go_to(found.case.id)
+
+
+def _id(run: Run | None) -> int:
+    return run.id if run else 0
 
 
 def with_rows(view: RunView) -> Opened:

@@ -90,7 +90,7 @@ def all_lines(view: RunView, width: int, progress: str) -> Iterable[Line]:
         yield from _of_dataset(view)
         return
     if view.report is None:
-        yield (tr("No case has a result yet."), Tone.DIM)
+        yield (tr("working out the intervals…") if view.run.done else tr("No case has a result yet."), Tone.DIM)
         return
     yield from _columns([_cell(view.report, view.comparison, name) for name in _headlines(view)], width)
     if view.comparison:

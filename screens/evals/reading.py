@@ -38,13 +38,19 @@ def read_lists(desk: Desk) -> Lists:
     return Lists(lab.datasets(), lab.runs(), gates)
 
 
-def read_gate_marks(desk: Desk, runs: Sequence[Run], gates: Mapping[str, GateSet]) -> dict[int, bool]:
-    """Run id → whether it passes its dataset's newest locked gates."""
-    return {
-        run.id: all_passed(desk.evals.check_gates(run.id, gates[run.config.dataset].name))
-        for run in runs
-        if run.config.dataset in gates and run.done
-    }
+MarkKey = tuple[int, int, int]
+"""Run, cases done, and set of gates: what a mark was made of."""
+
+
+def read_gate_marks(desk: Desk, lists: Lists, known: Mapping[MarkKey, bool]) -> dict[MarkKey, bool]:
+    """Whether each complete run passes its dataset's newest locked gates; what is known is not checked again."""
+    marks: dict[MarkKey, bool] = {}
+    for run in lists.runs:
+        gates = lists.gates.get(run.config.dataset)
+        if gates and run.status == "complete":
+            key = run.id, run.done, gates.id
+            marks[key] = known[key] if key in known else all_passed(desk.evals.check_gates(run.id, gates.name))
+    return marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +58,19 @@ class RunView:
     """A dataset, or one of its runs with all that is said about it.
 
     Attributes:
-        run: None for the dataset alone; ``report``: None while the run has no result.
+        run: None for the dataset alone; ``other``: the run it is compared with.
+        report, comparison: None until they are worked out, and while there is nothing to work out.
         agreement: of labels with scores, None where there are none of both; ``cautions``: about a dataset alone.
     """
 
     dataset: Dataset
     items: tuple[CaseItem, ...]
     run: Run | None = None
+    other: Run | None = None
     report: RunReport | None = None
     comparison: RunComparison | None = None
     agreement: Agreement | None = None
     cautions: tuple[str, ...] = ()
-
-    @property
-    def other(self) -> Run | None:
-        """The run it is compared with."""
-        return self.comparison.a if self.comparison else None
 
 
 def read_dataset(desk: Desk, dataset: Dataset) -> RunView:
@@ -78,7 +81,7 @@ def read_dataset(desk: Desk, dataset: Dataset) -> RunView:
 
 
 def read_run(desk: Desk, dataset: Dataset, run_id: int, other_id: int = 0) -> RunView:
-    """A run's cases, report and labels; against another one when ``other_id`` isn't 0. Raises NotFoundError."""
+    """A run's cases and labels, beside those of another run when ``other_id`` isn't 0. Raises NotFoundError."""
     lab = desk.evals
     run = lab.find_run(run_id)
     results = {r.case_id: r for r in lab.results(run_id)}
@@ -89,14 +92,17 @@ def read_run(desk: Desk, dataset: Dataset, run_id: int, other_id: int = 0) -> Ru
         for c in lab.run_cases(run_id)
         if c.id in results or run.status == "running"
     )
-    return RunView(
-        dataset=dataset,
-        items=items,
-        run=run,
-        report=lab.report(run_id) if results else None,
-        comparison=lab.compare(other_id, run_id) if results.keys() & others.keys() else None,
-        agreement=_agreement(items),
-    )
+    other = lab.find_run(other_id) if results.keys() & others.keys() else None
+    return RunView(dataset, items, run, other, agreement=_agreement(items))
+
+
+def read_figures(desk: Desk, view: RunView) -> RunView:
+    """The same view with its report and comparison: a second or two over a thousand cases, for the intervals."""
+    run, other = view.run, view.other
+    if run is None or not run.done:
+        return view
+    comparison = desk.evals.compare(other.id, run.id) if other else None
+    return replace(view, report=desk.evals.report(run.id), comparison=comparison)
 
 
 def read_labels(desk: Desk, view: RunView) -> RunView:
