@@ -168,10 +168,13 @@ def print_answer(trace: Trace) -> None:
 def _print_verdict(answer: Answer, trace_id: str) -> None:
     if answer.removed:
         click.echo(tr("removed: {marks} name no evidence", marks=", ".join(answer.removed)))
+    if answer.unsaid:
+        click.echo(tr("removed: {marks} does not say it", marks=", ".join(answer.unsaid)))
     if answer.remedy:
         click.echo(f"→ {printable(answer.remedy)}")
     sign = "≥" if answer.support >= answer.threshold else "<"
     good = sum(claim.level == "supported" for claim in answer.claims)
+    mark = MARKS[answer.level if answer.outcome == "answered" else "weak"]
     facts = [
         f"{mark} {tr(answer.outcome)}",
         tr("supported {good}/{all}", good=good, all=len(answer.claims)) if answer.claims else "",
@@ -201,13 +204,10 @@ def trace(front: FrontEnds, trace_id: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-    if answer.unsaid:
-        click.echo(tr("removed: {marks} does not say it", marks=", ".join(answer.unsaid)))
         _print_trace(found)
 
 
 def _print_trace(found: Trace) -> None:
-    mark = MARKS[answer.level if answer.outcome == "answered" else "weak"]
     manifest = found.manifest
     click.echo(printable(found.query))
     click.echo(
