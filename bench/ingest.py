@@ -1,7 +1,8 @@
 """Ingest against the raw embedder: how much the workbench adds to the time that embedding costs anyway.
 
 The same texts (XQuAD's paragraphs, one document each) go once through ``workbench ingest`` into a new file, and once
-through the raw embedder in a new process, model load included. Run: python -m bench.ingest [LANGUAGE] [REPETITIONS]
+through the raw embedder in a new process, model load included. What token vectors add tells the recipe
+structure:token_vectors=none. Run: python -m bench.ingest [LANGUAGE] [REPETITIONS] [RECIPE]
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def main() -> None:
     paths.go_offline()
     language = sys.argv[1] if len(sys.argv) > 1 else "en"
     repetitions = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    recipe = sys.argv[3] if len(sys.argv) > 3 else "structure"
     threads = max(1, (os.cpu_count() or 2) - 1)
     best = {"ingest": float("inf"), "raw": float("inf")}
     with tempfile.TemporaryDirectory() as scratch:
@@ -75,7 +77,7 @@ def main() -> None:
         for repetition in range(repetitions):
             db = Path(scratch, f"{repetition}.db")
             command = [sys.executable, "-m", "workbench", "--db", str(db), "ingest", str(folder), "-c", "bench"]
-            seconds, _ = timed(command)
+            seconds, _ = timed([*command, "--recipe", recipe])
             best["ingest"] = min(best["ingest"], seconds)
             texts = chunk_texts(db)
             list_file = Path(scratch, "texts.json")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import NotFoundError
 from workbench.records.answers import Trace
-from workbench.records.retrieval import FusedHit, FusionResult, HitView
+from workbench.records.retrieval import FusedHit, FusionResult, HitView, RerankResult
+from workbench.retrieval.rerank import reordered
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -43,7 +44,9 @@ def read_trace(desk: Desk, trace_id: str) -> PastTrace:
 def _read_ranking(desk: Desk, trace: Trace, place: int, of: int) -> PastTrace:
     span = trace.span("fusion")
     fusion = span.output if span and isinstance(span.output, FusionResult) else None
-    hits = tuple(_view(desk, hit) for hit in fusion.hits[:20]) if fusion else ()
+    reranked = trace.span("rerank")
+    after = reranked.output if reranked and isinstance(reranked.output, RerankResult) else None
+    hits = tuple(_view(desk, hit) for hit in reordered(fusion, after)[:20]) if fusion else ()
     return PastTrace(trace, hits, fusion, place, of)
 
 

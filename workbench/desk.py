@@ -6,6 +6,7 @@ method may be called from any thread.
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,10 +22,12 @@ from workbench.engine.embedding import list_embedders, open_embedder
 from workbench.engine.gguf_header import file_hash, read_header
 from workbench.errors import MissingModelError, NotFoundError, UsageError, WorkbenchError
 from workbench.evals.lab import EvalLab
+from workbench.evals.rerank import measure_rerank
 from workbench.evals.runner import Runtimes
 from workbench.i18n import tr
 from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
+from workbench.records.codec import encode
 from workbench.records.corpus import (
     Chunk,
     Collection,
@@ -36,8 +39,9 @@ from workbench.records.corpus import (
 )
 from workbench.records.evals import Case, Dataset
 from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, ModelFile
-from workbench.records.retrieval import SearchOptions, SearchResult
+from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult
 from workbench.retrieval.filters import parse_filter
+from workbench.retrieval.rerank import RERANK_SETTING
 from workbench.retrieval.search import Searcher
 
 COLLECTION_SETTING = "desk.collection"
@@ -229,6 +233,29 @@ class Desk:
     def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
         """Newest first."""
         return self._store.traces.recent(limit)
+
+    def measure_rerank(self, dataset: str, cancel: Cancel | None = None) -> Iterator[RerankGain]:
+        """What reranking does to the dataset's questions. Raises UsageError, NotFoundError, Cancelled."""
+        yield from measure_rerank(self._store, self._searcher(), self._evals.dataset(dataset), cancel)
+
+    def use_rerank(self, gain: RerankGain) -> None:
+        """Reranks the collection's searches from now on. Raises UsageError when nothing was gained."""
+        if not gain.gained:
+            raise UsageError(
+                tr("No gain"),
+                tr("On “{name}” the reranker brings nothing, so it stays off.", name=gain.dataset),
+                tr("Ask for it search by search: workbench search --rerank late"),
+            )
+        self.remember(RERANK_SETTING.format(collection=gain.collection), json.dumps(encode(gain)))
+
+    def stop_rerank(self, collection: str = "") -> None:
+        """The collection's searches are as fused again. Raises NotFoundError."""
+        name = self._store.corpus.collection(collection or self.collection).name
+        self.remember(RERANK_SETTING.format(collection=name), "")
+
+    def rerank_gain(self, collection: str = "") -> RerankGain | None:
+        """What was measured when the collection's reranker was turned on, None when it is off."""
+        return Searcher(self._store, None).gain(collection or self.collection)
 
     # -- models ----------------------------------------------------------------------------------------------------
 

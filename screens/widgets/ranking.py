@@ -34,7 +34,12 @@ def moves(hits: Sequence[HitView], before: Mapping[str, int]) -> dict[str, int |
 
 
 def why(hit: FusedHit, fusion: FusionResult) -> str:
-    """The sum that the score is: "1/61 + 1/63" for RRF, the contributions themselves for weights."""
+    """The sum that the score is: "1/61 + 1/63" for RRF, the contributions themselves for weights.
+
+    Of a reranked hit, the rank that fusion gave it and what the reranker made of it: "12. → 0.565".
+    """
+    if hit.rerank_score is not None:
+        return f"{hit.fused_rank}. → {hit.rerank_score:.3f}"
     if fusion.method == "rrf":
         ranks = [r for r in (hit.lexical_rank, hit.dense_rank) if r is not None]
         return " + ".join(f"1/{fusion.k0 + r}" for r in ranks)

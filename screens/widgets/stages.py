@@ -15,7 +15,11 @@ from textual.content import Content
 from screens.style import Line, Tone, content, count, milliseconds
 from workbench.i18n import tr
 from workbench.records.answers import Context, Decision, Generation, Prompt, Stage, Trace
-from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, SearchResult
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, SearchResult
+from workbench.retrieval.rerank import describe_gain
+
+PAIRS_SHOWN: Final = 4
+"""Token matches of the first hit that the rerank stage tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,20 @@ def _fusion(stage: FusionResult) -> tuple[str, str]:
     return f"→ {len(stage.hits)}", how
 
 
+def _rerank(stage: RerankResult) -> tuple[str, str]:
+    if stage.skipped:
+        return "", tr("skipped: {reason}", reason=stage.skipped)
+    moved = sum(hit.rank != hit.before for hit in stage.hits)
+    notes = [describe_gain(stage.gain) if stage.gain else "", *_pairs(stage)]
+    return tr("{count} · {moved} moved", count=len(stage.hits), moved=moved), " · ".join(filter(None, notes))
+
+
+def _pairs(stage: RerankResult) -> list[str]:
+    """The closest matches of the first hit: "matrícula→tasas 0.81"."""
+    matches = sorted(stage.hits[0].matches, key=lambda match: -match.cosine) if stage.hits else []
+    return [f"{m.query}→{m.passage} {m.cosine:.2f}" for m in matches[:PAIRS_SHOWN]]
+
+
 def _context(stage: Context) -> tuple[str, str]:
     reasons = {"duplicate": tr("duplicate"), "budget": tr("budget"), "limit": tr("limit")}
     cut = Counter(reasons[d.reason] for d in stage.dropped)
@@ -80,6 +98,7 @@ RENDERERS: Final[dict[type, Callable[[Any], tuple[str, str]]]] = {
     FilterResult: _filter,
     LaneResult: _lane,
     FusionResult: _fusion,
+    RerankResult: _rerank,
     Context: _context,
     Prompt: _prompt,
     Generation: _generation,
@@ -97,6 +116,8 @@ def of_search(result: SearchResult) -> list[StageLine]:
         *((name, lane, lane.duration_ms) for name, lane in lanes.items()),
         ("fusion", result.fusion, result.fusion.duration_ms),
     ]
+    if result.rerank:
+        stages.append(("rerank", result.rerank, result.rerank.duration_ms))
     return list(_lines(stages))
 
 
@@ -121,6 +142,7 @@ def stage_name(name: str) -> str:
         "lexical": tr("lexical"),
         "dense": tr("dense"),
         "fusion": tr("fusion"),
+        "rerank": tr("rerank"),
         "context": tr("context"),
         "prompt": tr("prompt"),
         "generation": tr("answer"),

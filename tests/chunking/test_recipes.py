@@ -23,6 +23,12 @@ def test_settings_are_read() -> None:
     assert describe_recipe(Recipe("window", 350, 60)) == "window:size=350,overlap=60"
 
 
+def test_token_vectors_are_told_only_where_they_are_not_the_usual() -> None:
+    assert parse_recipe("structure:size=300,token_vectors=none") == Recipe(size=300, token_vectors="none")
+    assert describe_recipe(Recipe(token_vectors="int8")) == "structure:size=400,token_vectors=int8"
+    assert parse_recipe("sentence").token_vectors == "bits"
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
@@ -31,6 +37,7 @@ def test_settings_are_read() -> None:
         ("structure:overlap=9", "size"),
         ("structure:size=many", "structure:size=400"),
         ("structure:size", "structure:size=400"),
+        ("structure:token_vectors=many", "none, bits, int8"),
         ("structure:size=3", "16"),
         ("structure:size=-400", "16"),
         ("window:size=100,overlap=100", "99"),

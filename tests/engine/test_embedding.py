@@ -22,6 +22,8 @@ from tests.engine.conftest import embedder_folder
 from workbench.engine.embedding import ChildEmbedder, list_embedders, open_embedder
 from workbench.engine.tokenizing import LoadedTokenizer
 from workbench.errors import Cancelled, EngineError, MissingModelError
+from workbench.retrieval.late import pack_signs, similarities
+from workbench.retrieval.rerank import token_texts
 
 pytestmark = pytest.mark.model
 
@@ -48,6 +50,31 @@ def test_vectors_are_those_of_fastembed_with_the_prefix_added(embedder: ChildEmb
     vectors = list(embedder.embed_passages(TEXTS))
     assert np.array_equal(np.array(vectors), np.array(json.loads(done.stdout), np.float32))
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_token_vectors_come_with_the_same_vector_and_without_prefix_and_special_tokens(embedder: ChildEmbedder) -> None:
+    whole = list(embedder.embed_passage_tokens(TEXTS))
+    assert np.array_equal([e.vector for e in whole], list(embedder.embed_passages(TEXTS)))
+    assert [len(e.tokens) for e in whole] == [embedder.tokenizer.count(text) for text in TEXTS]
+    lengths = np.concatenate([np.linalg.norm(e.tokens.astype(np.float32), axis=1) for e in whole])
+    assert np.allclose(lengths, 1, atol=1e-2)
+
+
+def test_what_the_network_cuts_off_has_no_token_vectors(embedder: ChildEmbedder) -> None:
+    (long,) = embedder.embed_passage_tokens([LONG * 4])
+    prefix = embedder.tokenizer.count("passage: ")
+    assert embedder.tokenizer.count(LONG * 4) > 512
+    assert len(long.tokens) in (510 - prefix, 511 - prefix)  # a prefix's last space may be a token of its own
+
+
+def test_a_word_is_nearest_to_itself_in_a_passage(embedder: ChildEmbedder) -> None:
+    (passage,) = embedder.embed_passage_tokens(["La matrícula se paga en septiembre."])
+    query = embedder.embed_query_tokens("septiembre")
+    words = token_texts(embedder.tokenizer, "passage: ", "La matrícula se paga en septiembre.")
+    mean = embedder.token_mean()
+    best = similarities(query.tokens, pack_signs(passage.tokens, mean), mean)[0].argmax()
+    assert words[best] == "septiembre"
+    assert np.array_equal(query.vector, embedder.embed_query("septiembre"))
 
 
 def test_a_question_is_nearest_to_its_answer_across_languages(embedder: ChildEmbedder) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -12,7 +14,9 @@ from screens.widgets import stages
 from screens.widgets.facts import lay_out
 from screens.widgets.grid import Column, Grid, Row, _fit
 from screens.widgets.passage import wrap
+from screens.widgets.ranking import why
 from tests.screens.fake_desk import FakeDesk
+from workbench.records.retrieval import RerankedHit, RerankGain, RerankResult, TokenMatch
 from workbench.text.clean import printable
 
 
@@ -92,6 +96,24 @@ def test_stages_of_a_search_name_what_went_in_and_out() -> None:
     assert lines["filter"].note.startswith("σ 0.82")
     assert lines["dense"].ms == "9.2"
     assert lines["fusion"].note == "RRF k₀ 60"
+
+
+def test_the_rerank_stage_tells_its_gain_and_the_closest_tokens() -> None:
+    gain = RerankGain("late", "main", "faq", 120, 120, (0.9, 0.95), (0.93, 0.97), 8, 2, 0.1)
+    matches = (TokenMatch("fee", "tasas", 0.81), TokenMatch("the", "la", 0.4))
+    hits = (RerankedHit("b", 2, 1, 0.7, matches), RerankedHit("a", 1, 2, 0.5), RerankedHit("c", 3, 3, 0.4))
+    found = replace(FakeDesk().search("overdue"), rerank=RerankResult("late", 20, hits, 3.2, gain=gain))
+    line = next(line for line in stages.of_search(found) if line.name == "rerank")
+    assert (line.flow, line.ms) == ("3 · 2 moved", "3.2")
+    assert line.note == "+.050 R@1 on faq (n = 120) · fee→tasas 0.81 · the→la 0.40"
+    skipped = replace(found, rerank=RerankResult("late", 20, (), 0.0, "the index has no token vectors"))
+    assert stages.of_search(skipped)[-1].note == "skipped: the index has no token vectors"
+
+
+def test_a_reranked_hit_tells_where_fusion_had_it() -> None:
+    found = FakeDesk().search("overdue")
+    hit = replace(found.hits[0].hit, rank=1, fused_rank=12, rerank_score=0.565)
+    assert why(hit, found.fusion) == "12. → 0.565"
 
 
 def test_every_stage_of_a_trace_is_drawn() -> None:

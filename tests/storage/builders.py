@@ -10,7 +10,7 @@ import numpy as np
 
 from storage.indexes import vectors_table, words_table
 from storage.store import FileStore
-from workbench.ports import Vector
+from workbench.ports import PackedTokens, Vector
 from workbench.records.corpus import Block, Chunk, Document, EmbedderInfo, Index, Metadata, ParsedDocument
 from workbench.records.retrieval import Analysis
 from workbench.retrieval.analysis import analyse
@@ -27,6 +27,11 @@ def vector_of(text: str, dimension: int = DIMENSION) -> Vector:
     """A direction that only the text decides."""
     seed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
     return np.random.default_rng(seed).normal(size=dimension).astype(np.float32)
+
+
+def tokens_of(text: str) -> PackedTokens:
+    """A byte of signs for each word."""
+    return np.array([[len(word) % 256] for word in text.split()], np.uint8).reshape(-1, 1)
 
 
 def document_of(
@@ -111,7 +116,8 @@ def put(
     parsed = ParsedDocument(text, document.title, document.media_type, tuple(blocks), metadata=document.metadata)
     known = store.corpus.embedded_chunks(index.id, document.id)
     new = {c.id: vector_of(c.text, index.embedder.dimension) for c in chunks if c.id not in known} if vectors else {}
-    store.corpus.put_document(index, document, parsed, chunks, new)
+    tokens = {c.id: tokens_of(c.text) for c in chunks if c.id in new}
+    store.corpus.put_document(index, document, parsed, chunks, new, tokens)
     return tuple(chunks)
 
 

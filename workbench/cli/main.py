@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from workbench import __version__, i18n
-from workbench.cli import answers, corpus, eval_decide, evals, models, starter
+from workbench.cli import answers, corpus, eval_decide, evals, models, rerank, starter
 from workbench.cli.display import print_error
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
 from workbench.errors import UsageError, WorkbenchError
@@ -64,7 +64,7 @@ def _translate(command: click.Command) -> None:
         _translate(below)
 
 
-for family in (corpus, answers, models, starter, evals, eval_decide):
+for family in (corpus, answers, models, starter, evals, eval_decide, rerank):
     for command in family.COMMANDS:
         workbench.add_command(command)
 

@@ -213,6 +213,12 @@ class RerankGain:
     broken: int
     p_value: float
 
+    @property
+    def gained(self) -> bool:
+        """More questions have their gold first; or as many, and it stands higher on the whole."""
+        before, after = zip(self.recall_1, self.mrr_10, strict=True)
+        return after > before
+
 
 @dataclass(frozen=True, slots=True)
 class RerankResult:
