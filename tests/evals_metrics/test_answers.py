@@ -149,3 +149,27 @@ def test_metrics_speak_spanish(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_LANG", "es")
     assert metric("recall_ann@10").title == "Recall del índice@10"
     assert metric("latency_p95_ms").title == "Latencia p95"
+
+
+@pytest.mark.parametrize(
+    ("said", "gold"),
+    [
+        ("He was a six-time champion.", "Six"),
+        ("Gano kicked a 24-yard field goal.", "24"),
+        ("It was Manning's last season.", "Manning"),
+        ("It was Manning’s last season.", "Manning's"),
+        ("Send an e-mail.", "email"),
+        ("from 1990–1995", "1995"),
+        ("a well known port", "well-known port"),
+    ],
+)
+def test_a_gold_answer_is_found_across_hyphens_and_possessives(said: str, gold: str) -> None:
+    assert answer_correctness(said, [gold], "en") == 1.0
+
+
+def test_hyphens_join_in_em_and_f1_as_squad_has_it_and_numbers_stay_whole() -> None:
+    assert exact_match("e-mail", ["email"], "en") == 1.0
+    assert exact_match("six time", ["six-time"], "en") == 0.0
+    assert token_f1("six-time", ["six"], "en") == 0.0
+    assert answer_correctness("It takes 3.5 hours.", ["5"], "en") == 0.0
+    assert answer_correctness("It has sixteen.", ["six"], "en") == 0.0
