@@ -92,6 +92,10 @@ class CasePane(VerticalScroll, can_focus=True):
             yield RankTable()
         yield Facts(id="case-foot")
 
+    def on_mount(self) -> None:
+        """Until the first case is read."""
+        self.clear(content((tr("reading…"), Tone.DIM)))
+
     def show(self, view: CaseView, run: Run | None, other: Run | None) -> None:
         """Another case; scrolled to its top."""
         item = view.item

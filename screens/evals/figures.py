@@ -71,7 +71,9 @@ def one_line(view: RunView, width: int, progress: str) -> Content:
     if view.report:
         metrics = view.report.overall.metrics
         parts += [(f"{_title(name)} ", _value(name, metrics[name])) for name in _headlines(view)]
-    elif view.run is None:
+    elif view.run:
+        parts.append((_unfigured(view.run), Tone.DIM))
+    else:
         parts += [view.dataset.name, _answerable(view)]
     joined: list[Line] = []
     for part in parts:
@@ -90,7 +92,7 @@ def all_lines(view: RunView, width: int, progress: str) -> Iterable[Line]:
         yield from _of_dataset(view)
         return
     if view.report is None:
-        yield (tr("working out the intervals…") if view.run.done else tr("No case has a result yet."), Tone.DIM)
+        yield (_unfigured(view.run), Tone.DIM)
         return
     yield from _columns([_cell(view.report, view.comparison, name) for name in _headlines(view)], width)
     if view.comparison:
@@ -100,6 +102,10 @@ def all_lines(view: RunView, width: int, progress: str) -> Iterable[Line]:
         yield _agreement(view.agreement)
     warnings = [*view.report.warnings, *(view.comparison.warnings if view.comparison else ())]
     yield from ((("~ ", Tone.WARN), (warning, Tone.DIM)) for warning in dict.fromkeys(warnings))
+
+
+def _unfigured(run: Run) -> str:
+    return tr("working out the intervals…") if run.done else tr("No case has a result yet.")
 
 
 def verdict_mark(comparison: RunComparison) -> Line:

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from screens.evals.reading import RunView
+from screens.evals.reading import RunView, read_figures
 from screens.evals.words import estimate_parts, run_words, share
 from screens.style import Line, Tone, content, shorten
 from workbench.evals.scoring import describe
@@ -29,12 +29,19 @@ AXIS: Final = 6
 """Cells left of a curve for its scale."""
 
 
-def read_curve(desk: Desk, view: RunView) -> tuple[ThresholdPoint, ...]:
-    """The risk–coverage curve of a run that answered; empty for one that only retrieved."""
-    run = view.run
-    if run is None or run.config.layer not in {"generation", "chain"}:
-        return ()
-    return desk.evals.threshold_curve(run.id)
+@dataclass(frozen=True, slots=True)
+class Plotted:
+    """A run with its figures, and its curve: empty for one that only retrieved."""
+
+    view: RunView
+    curve: tuple[ThresholdPoint, ...] = ()
+
+
+def read_plots(desk: Desk, view: RunView) -> Plotted:
+    """What is plotted of a run; its figures are worked out if they aren't yet."""
+    figured = view if view.report else read_figures(desk, view)
+    answered = view.run and view.run.config.layer in {"generation", "chain"}
+    return Plotted(figured, desk.evals.threshold_curve(view.run.id) if view.run and answered else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +146,11 @@ class PlotsScreen(ModalScreen[float]):
         Binding("enter", "store", "Store τ", id="plots.store"),
     ]
 
-    def __init__(self, view: RunView, curve: Sequence[ThresholdPoint]) -> None:
+    def __init__(self, plotted: Plotted) -> None:
         super().__init__()
-        self._view, self._curve = view, curve
-        self._at = len(curve) // 2
-        self._curved = bool(curve)
+        self._view, self._curve = plotted.view, plotted.curve
+        self._at = len(self._curve) // 2
+        self._curved = bool(self._curve)
 
     def compose(self) -> ComposeResult:
         """One plot fills the dialog."""

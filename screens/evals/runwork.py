@@ -205,9 +205,9 @@ class RunWork(CaseBrowser):
     def _plots(self, view: RunView, run: Run) -> None:
         self.jobs.read(
             self,
-            lambda: plots.read_curve(self.desk, view),
-            lambda curve: self.app.push_screen(
-                plots.PlotsScreen(view, curve), lambda tau: None if tau is None else self._store_threshold(view, tau)
+            lambda: plots.read_plots(self.desk, view),
+            lambda plotted: self.app.push_screen(
+                plots.PlotsScreen(plotted), lambda tau: None if tau is None else self._store_threshold(view, tau)
             ),
         )
 

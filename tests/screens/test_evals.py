@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from textual.binding import Binding
 from textual.content import Content
 from textual.pilot import Pilot
-from textual.widgets import Input, TextArea
+from textual.widgets import Input, Select, TextArea
 
 from screens.app import WorkbenchApp
 from screens.dialogs import ChoiceDialog, ConfirmDialog, ErrorDialog, NoteDialog, PassageDialog
@@ -17,9 +19,11 @@ from screens.evals.imported import ProblemsScreen
 from screens.evals.launch import RerunDialog, RunDialog
 from screens.evals.plots import PlotsScreen
 from screens.evals.rerun import DiffScreen
+from screens.help import declared
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
+from workbench.i18n import catalogue
 
 HUGE = (200, 60)
 
@@ -458,3 +462,23 @@ async def test_the_help_lists_every_key_with_what_it_is_for() -> None:
         seen = await on_evals(pilot, "question_mark")
         for words in ("The next case that failed", "Takes the last label back", "A decision record"):
             assert words in seen
+
+
+@pytest.mark.parametrize("kind", [TextArea, Select])
+def test_keys_of_the_dialogs_fields_have_spanish_words(kind: type) -> None:
+    missing = [b.description for b in declared(kind) if isinstance(b, Binding) and b.description not in catalogue("es")]
+    assert missing == []
+
+
+async def test_the_screen_speaks_spanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_LANG", "es")
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        seen = await on_evals(pilot)
+        for words in ("Conjuntos y ejecuciones", "recuperado pero recortado", "prueba antes", "no significativo"):
+            assert words in seen
+        for words in ("baseline", "failing", "expected", "Failure", "against"):
+            assert words not in seen
+        seen = await press(pilot, "R")
+        assert "Pasajes en el contexto" in seen
+        assert "Candidates" not in seen
