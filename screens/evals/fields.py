@@ -48,7 +48,7 @@ def pick(name: str, label: str, choices: Sequence[tuple[str, str]], value: str) 
 
 def lanes_pick(lanes: tuple[Lane, ...]) -> Pick:
     """Both lanes, or one of them."""
-    words = [("both", tr("lexical and dense")), ("lexical", tr("lexical only")), ("dense", tr("dense only"))]
+    words = [("both", tr("both")), ("lexical", tr("lexical only")), ("dense", tr("dense only"))]
     return pick("lanes", tr("Lanes"), words, next((key for key, value in LANES.items() if value == lanes), "both"))
 
 

@@ -53,12 +53,12 @@ def read_settings(dialog: DOMNode, base: RunConfig) -> Settings:
         base.search,
         lanes=LANES[chosen(dialog, "lanes")],
         fusion=cast(FusionMethod, chosen(dialog, "fusion")),
-        candidates=whole(dialog, "candidates", tr("Candidates per lane"), 1),
+        candidates=whole(dialog, "candidates", tr("Candidates"), 1),
         filter=written(dialog, "filter"),
     )
     ask = replace(
         base.ask,
-        evidence=whole(dialog, "evidence", tr("Passages in the context"), 1),
+        evidence=whole(dialog, "evidence", tr("Passages"), 1),
         threshold=fraction(dialog, "threshold", "τ"),
     )
     return Settings(search, ask)
@@ -71,10 +71,10 @@ def settings_fields(config: RunConfig) -> dict[str, Widget]:
     return {
         "lanes": lanes_pick(search.lanes),
         "fusion": fusion_pick(search.fusion),
-        "candidates": field("candidates", tr("Candidates per lane"), str(search.candidates)),
-        "evidence": field("evidence", tr("Passages in the context"), str(ask.evidence)),
+        "candidates": field("candidates", tr("Candidates"), str(search.candidates)),
+        "evidence": field("evidence", tr("Passages"), str(ask.evidence)),
         "threshold": field("threshold", "τ", threshold, tr("the collection's")),
-        "filter": field("filter", tr("Filter"), search.filter, tr("for example: {example}", example="year >= 2026")),
+        "filter": field("filter", tr("Filter"), search.filter, tr("e.g. {example}", example="year >= 2026")),
     }
 
 
@@ -95,22 +95,20 @@ class RunDialog(ModalScreen[RunConfig]):
     def compose(self) -> ComposeResult:
         """A form in columns."""
         config, settings = self._config, settings_fields(self._config)
-        models = [("", tr("no model: extractive")), *((m.path, m.name.removesuffix(".gguf")) for m in self._models)]
+        models = [("", tr("none: extractive")), *((m.path, m.name.removesuffix(".gguf")) for m in self._models)]
         segment = "=".join(config.segment) if config.segment else ""
         with Vertical(classes="dialog") as box:
             box.border_title = content(tr("Run {dataset}", dataset=config.dataset))
             box.border_subtitle = content(tr("enter goes on · ctrl+s starts · esc closes"))
             with Container(classes="form"):
-                yield field("title", tr("Title"), "", tr("what tells it from others"))
+                yield field("title", tr("Title"), "", tr("tells it apart"))
                 yield pick("layer", tr("Layer"), [(layer, layer_name(layer)) for layer in LAYERS], config.layer)
                 yield pick("model", tr("Model"), models, config.model)
                 yield from (settings[name] for name in ("lanes", "fusion", "candidates"))
-                yield field("k", tr("k of the metrics"), str(config.k))
+                yield field("k", tr("k of metrics"), str(config.k))
                 yield from (settings[name] for name in ("evidence", "threshold", "filter"))
-                yield field(
-                    "segment", tr("Only cases with"), segment, tr("for example: {example}", example="type=table")
-                )
-                yield field("limit", tr("First cases (0: all)"), str(config.limit))
+                yield field("segment", tr("Only cases"), segment, tr("e.g. {example}", example="type=table"))
+                yield field("limit", tr("Limit (0: all)"), str(config.limit))
             yield Static("", classes="problem")
             with Horizontal(classes="buttons"):
                 yield Button(content(tr("Start")), id="start")
@@ -142,8 +140,8 @@ class RunDialog(ModalScreen[RunConfig]):
             search=settings.search,
             ask=settings.ask,
             model=chosen(self, "model"),
-            k=whole(self, "k", tr("k of the metrics"), 1),
-            limit=whole(self, "limit", tr("First cases (0: all)"), 0),
+            k=whole(self, "k", tr("k of metrics"), 1),
+            limit=whole(self, "limit", tr("Limit (0: all)"), 0),
             segment=read_segment(written(self, "segment")),
             title=written(self, "title"),
         )
