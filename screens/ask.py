@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from screens.asking import DRAFT, Draft, Request, answer_markdown, asked, example_filter, welcome, write_text
 from screens.base import ModeScreen
 from screens.dialogs import PassageDialog
 from screens.history import PastTrace, read_past, read_trace
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
-from screens.style import Tone, content, milliseconds
+from screens.style import content, milliseconds
 from screens.widgets import ranking, stages
 from screens.widgets.answer import AnswerPane
 from screens.widgets.grid import Grid
@@ -40,14 +40,6 @@ if TYPE_CHECKING:
 LANES: Final[tuple[tuple[Lane, ...], ...]] = (("lexical", "dense"), ("lexical",), ("dense",))
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a keystroke asks for."""
-
-    query: str
-    options: SearchOptions
-
-
 class AskScreen(ModeScreen):
     """The question on top, what it finds in the middle, the cited answer below."""
 
@@ -58,15 +50,18 @@ class AskScreen(ModeScreen):
         Binding(
             "enter", "answer", "Answer", show=False, id="ask.answer", tooltip="With citations; opens a row in a table"
         ),
-        *with_alt("f", "filter", "Filter", id="ask.filter", tooltip="Only chunks whose metadata matches", typing="ctrl+f"),
+        *with_alt(
+            "f", "filter", "Filter", id="ask.filter", tooltip="Only chunks whose metadata matches", typing="ctrl+f"
+        ),
         *with_alt("l", "lanes", "Lanes", id="ask.lanes", tooltip="Both, lexical only, dense only"),
         *with_alt("v", "trace", "Trace", id="ask.trace", tooltip="The whole story of the answer as JSON"),
         *with_alt("left_square_bracket", "past(1)", "Earlier", id="ask.earlier", typing="alt+left"),
         *with_alt("right_square_bracket", "past(-1)", "Later", id="ask.later", typing="alt+right", show=False),
+        *with_alt("x", "export", "Export", id="ask.export", tooltip="The answer as Markdown, sources as footnotes"),
         *with_alt("c", "copy", "Copy", id="ask.copy", tooltip="The answer, to the terminal's clipboard"),
         *with_alt("s", "stages", "Stages", id="ask.stages", tooltip="Stages in place of the ranking"),
         *with_alt("i", "app.ingest", "Ingest", id="ask.ingest", tooltip="Read files into a collection"),
-        Binding("escape", "back", "Back", show=False, id="ask.back", tooltip="Stops the answer, else clears"),
+        Binding("escape", "back", "Back", show=False, id="ask.back", tooltip="Stops the answer, else to the question"),
         Binding("down", "results", "To the ranking", show=False, id="ask.results"),
         Binding("slash", "question", "To the question", show=False, id="ask.question"),
     ]
@@ -78,7 +73,9 @@ class AskScreen(ModeScreen):
         self._ranks: dict[str, int] = {}
         self._trace: Trace | None = None
         self._answering: Job | None = None
-        self._past = -1
+        self._past = DRAFT
+        self._draft = Draft("", "", False)
+        self._epoch = 0
         self._search = Latest(jobs, self, self._call_search, self._found, self._search_failed)
 
     def body(self) -> Iterable[Widget]:
@@ -86,7 +83,9 @@ class AskScreen(ModeScreen):
         yield Input(
             placeholder=tr("Type to search, enter to answer"), id="query", classes="pane", select_on_focus=False
         )
-        yield Input(placeholder=tr("for example: year >= 2026 and status = current"), id="filter", classes="line")
+        with Horizontal(id="filter-line"):
+            yield Static(content(tr("Filter")), id="filter-label")
+            yield Input(id="filter", classes="line", select_on_focus=False)
         yield Static("", id="filter-problem", classes="problem")
         with Horizontal(id="found"):
             yield Grid(ranking.columns(), id="ranking")
@@ -115,16 +114,17 @@ class AskScreen(ModeScreen):
     def _read_fields(self) -> tuple[int, str]:
         name = self.desk.collection
         documents = sum(c.documents for c in self.desk.collections() if c.name == name)
-        return documents, ", ".join(sorted(self.desk.filter_fields(name))) if documents else ""
+        return documents, example_filter(self.desk.filter_fields(name)) if documents else ""
 
     def _show_fields(self, known: tuple[int, str]) -> None:
-        documents, fields = known
+        documents, example = known
         self.set_class(not documents, "-empty")
-        self.query_one("#welcome", Static).update(_welcome())
+        self.query_one("#welcome", Static).update(welcome())
         self.refresh_bindings()
-        if fields:
-            self.query_one("#filter", Input).placeholder = tr("for example: {fields} …", fields=fields)
+        self.query_one("#filter", Input).placeholder = example
         self._submit()
+        if documents:  # the first keystroke needn't wait for a process to start
+            self.jobs.read(self, self.desk.warm_embedder, lambda _: self._submit())
 
     # -- searching -------------------------------------------------------------------------------------------------
 
@@ -132,17 +132,25 @@ class AskScreen(ModeScreen):
     def typed(self, event: Input.Changed) -> None:
         """Every keystroke in the question or the filter."""
         if event.input.id in {"query", "filter"}:
-            answered = self._trace.query.strip() if self._trace else self._query
-            self.query_one(AnswerPane).set_class(answered != self._query, "-stale")
+            self._epoch += 1
+            self._mark()
             self._submit()
+
+    def _mark(self) -> None:
+        """An answer says whose it is as soon as it is not the question's that stands above it."""
+        pane, trace = self.query_one(AnswerPane), self._trace
+        pane.mark(trace is not None and asked(trace) != (self._query, self._options().filter))
 
     @property
     def _query(self) -> str:
         return self.query_one("#query", Input).value.strip()
 
+    @property
+    def _filtering(self) -> bool:
+        return self.query_one("#filter-line").has_class("-open")
+
     def _options(self) -> SearchOptions:
-        box = self.query_one("#filter", Input)
-        wanted = box.value.strip() if box.has_class("-open") else ""
+        wanted = self.query_one("#filter", Input).value.strip() if self._filtering else ""
         return SearchOptions(lanes=LANES[self._lanes], filter=wanted)
 
     def _submit(self) -> None:
@@ -158,27 +166,37 @@ class AskScreen(ModeScreen):
         self.query_one("#query", Input).border_subtitle = content(self._lane_names())
 
     def _call_search(self, request: Request) -> SearchResult:
-        return self.desk.search(request.query, request.options)
+        return self.desk.search_now(request.query, request.options)
 
     def _found(self, request: Request, result: SearchResult) -> None:
         self._filter_problem("")
+        lanes = {lane.lane for lane in result.lanes}
+        waiting = [stages.stage_name(lane) for lane in request.options.lanes if lane not in lanes]
         ranks = {h.hit.chunk_id: h.hit.rank for h in result.hits}
-        if ranks != self._ranks:  # a keystroke that moves nothing leaves the last moves in sight
+        if ranks != self._ranks and not waiting:  # a keystroke that moves nothing leaves the last moves in sight
             self._before, self._ranks = self._ranks, ranks
         self.query_one("#ranking", Grid).show(ranking.rows(result.hits, result.fusion, self._before))
         if self._answering is None:  # else they are the answer's
             self._draw_stages(stages.of_search(result))
         times = [f"{stages.stage_name(x.lane)} {milliseconds(x.duration_ms)}" for x in result.lanes if not x.skipped]
         fuse = f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"
-        told = [f"{milliseconds(result.duration_ms)} ms", *times, fuse, *result.notes]
+        soon = [tr("{lane} follows: the embedder is starting", lane=lane) for lane in waiting]
+        told = [f"{milliseconds(result.duration_ms)} ms", *times, fuse, *soon, *result.notes]
         self.query_one("#query", Input).border_subtitle = content(" · ".join(told))
-        self.query_one("#found").border_title = content(f"{tr('Ranking')} ── {self._lane_names()}")
+        self._title_ranking(self._lane_names())
 
     def _search_failed(self, error: WorkbenchError) -> None:
-        if isinstance(error, FilterError):
-            self._filter_problem(f"{'·' * error.position}^ {error.message} {error.remedy}")
-        else:
+        if not isinstance(error, FilterError):
             self.bench.show_error(error)
+            return
+        lead = " " * (len(tr("Filter")) + 1 + error.position - round(self.query_one("#filter", Input).scroll_x))
+        self._filter_problem(f"{lead}^\n{error.message.partition(chr(10))[0]} {error.remedy}")
+        self._title_ranking(tr("of the filter before"), stale=True)
+
+    def _title_ranking(self, words: str, *, stale: bool = False) -> None:
+        found = self.query_one("#found")
+        found.border_title = content(f"{tr('Ranking')} ── {words}")
+        found.set_class(stale, "-stale")
 
     def _filter_problem(self, words: str) -> None:
         problem = self.query_one("#filter-problem", Static)
@@ -195,15 +213,20 @@ class AskScreen(ModeScreen):
     # -- answering -------------------------------------------------------------------------------------------------
 
     @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        """Answers the question as it was when enter came."""
+        self.action_answer()
+
     def action_answer(self) -> None:
         """Answers the question; one that is still being answered is stopped."""
         query, options = self._query, self._options()
         if not query or self.has_class("-empty"):
             return
+        self._epoch += 1
         self._stop_answer()
         job = self.jobs.run(
             self,
-            tr("answer"),
+            tr("answering"),
             lambda cancel: self.desk.ask(query, search=options, cancel=cancel),
             each=TraceGrew,
             then=lambda last: self._answered(job, last),
@@ -221,7 +244,7 @@ class AskScreen(ModeScreen):
         if job is self._answering:
             self._answering = None
             if trace:
-                self._past = 0
+                self._past, self._draft = 0, Draft("", "", False)
                 self._show_trace(trace)
 
     def _ask_failed(self, job: Job, error: WorkbenchError) -> None:
@@ -232,16 +255,15 @@ class AskScreen(ModeScreen):
 
     def _show_trace(self, trace: Trace, *, streaming: bool = False) -> None:
         self._trace = trace
-        self.query_one(AnswerPane).remove_class("-stale")
         self.query_one(AnswerPane).show(trace, streaming=streaming)
+        self._mark()
         self._draw_stages(stages.of_trace(trace))
 
-    def _stop_answer(self) -> bool:
+    def _stop_answer(self) -> None:
+        """What it has written so far is shown no more, except by ``_answered`` when nothing took its place."""
         job, self._answering = self._answering, None
         if job:
             job.stop()
-            self.query_one(AnswerPane).show(self._trace)
-        return job is not None
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -253,7 +275,7 @@ class AskScreen(ModeScreen):
     @on(Grid.Opened, "#citations")
     def open_citation(self, event: Grid.Opened) -> None:
         """The source at the exact span that supports the claim."""
-        cited = self.query_one(AnswerPane).citations[int(event.key)]
+        cited = self.query_one(AnswerPane).citation(event.key)
         if cited:
             self.jobs.read(
                 self,
@@ -269,9 +291,9 @@ class AskScreen(ModeScreen):
 
     def action_filter(self) -> None:
         """Opens the filter, or goes to it."""
-        box = self.query_one("#filter", Input)
-        box.add_class("-open")
-        box.focus()
+        self.query_one("#filter-line").add_class("-open")
+        self.query_one("#filter", Input).focus()
+        self._mark()
         self._submit()
 
     def action_question(self) -> None:
@@ -281,13 +303,15 @@ class AskScreen(ModeScreen):
     def action_lanes(self) -> None:
         """The next choice of lanes."""
         self._lanes = (self._lanes + 1) % len(LANES)
-        self.query_one("#found").border_title = content(f"{tr('Ranking')} ── {self._lane_names()}")
+        self._title_ranking(self._lane_names())
         self._submit()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """An empty file has nothing to filter; the stages have their own place on a wide terminal."""
+        """An empty file has nothing to filter; a wide terminal shows the stages; enter answers where one types."""
         if self.has_class("-empty"):
-            return action not in {"filter", "lanes", "trace", "past", "copy", "stages"}
+            return action not in {"filter", "lanes", "trace", "past", "copy", "export", "stages", "zoom"}
+        if action == "answer":
+            return isinstance(self.focused, Input)
         return action != "stages" or self.has_class("-narrow")
 
     def action_stages(self) -> None:
@@ -295,19 +319,18 @@ class AskScreen(ModeScreen):
         self.toggle_class("-stages")
 
     def action_back(self) -> None:
-        """Stops the answer; else closes the filter; else goes to the question; else clears it."""
-        box, question = self.query_one("#filter", Input), self.query_one("#query", Input)
-        if self._stop_answer():
-            return
-        if self.focused is box:
-            box.remove_class("-open")
+        """Stops the answer; else closes the filter, which keeps its words; else goes to the question."""
+        question = self.query_one("#query", Input)
+        if self._answering and not self._answering.cancel.is_set():
+            self._answering.stop()
+        elif self.focused is self.query_one("#filter", Input):
+            self.query_one("#filter-line").remove_class("-open")
             self._filter_problem("")
             question.focus()
+            self._mark()
             self._submit()
-        elif self.focused is not question:
-            question.focus()
         else:
-            question.value = ""
+            question.focus()
 
     def action_copy(self) -> None:
         """Copies the answer."""
@@ -316,6 +339,19 @@ class AskScreen(ModeScreen):
             self.notify(tr("Answer copied."), timeout=2)
         else:
             self.notify(tr("There is no answer yet: enter answers."), severity="warning", timeout=3)
+
+    def action_export(self) -> None:
+        """Writes the answer beside where the workbench was started."""
+        trace = self._trace
+        if trace and trace.answer:
+            path = Path.cwd() / f"answer-{trace.id[:8]}.md"
+            words = answer_markdown(trace)
+            self.jobs.read(self, lambda: write_text(path, words), lambda _: self._exported(path))
+        else:
+            self.notify(tr("There is no answer yet: enter answers."), severity="warning", timeout=3)
+
+    def _exported(self, path: Path) -> None:
+        self.notify(tr("Written: {path}", path=str(path)), timeout=5, markup=False)
 
     def action_trace(self) -> None:
         """The trace as JSON."""
@@ -326,9 +362,34 @@ class AskScreen(ModeScreen):
         self.app.push_screen(PassageDialog(tr("Trace {id}", id=self._trace.id), words))
 
     def action_past(self, step: int) -> None:
-        """An earlier or later question with its answer and ranking."""
-        wanted = max(0, self._past + step)
-        self.jobs.read(self, lambda: read_past(self.desk, wanted), self._show_past)
+        """An earlier or later question with its answer and ranking; after the newest, what was being typed."""
+        if self._trace is None or asked(self._trace) != (self._query, self._options().filter):
+            self._past = DRAFT  # what stands in the fields was never asked, or is asked no more
+        if self._past == DRAFT:
+            box = self.query_one("#filter", Input)
+            self._draft = Draft(self.query_one("#query", Input).value, box.value, self._filtering)
+        wanted = max(DRAFT, self._past + step)
+        if wanted == DRAFT and not self._draft.query:
+            self.notify(tr("This is the newest question."), timeout=2)
+            return
+        self._past = wanted
+        self._epoch += 1
+        epoch = self._epoch
+        if wanted == DRAFT:
+            self._fill(self._draft)
+            self._mark()
+            self._submit()
+        else:
+            read = lambda: read_past(self.desk, wanted)  # noqa: E731 -- one line tells what the worker does
+            self.jobs.read(self, read, lambda past: self._show_past(past) if epoch == self._epoch else None)
+
+    def _fill(self, draft: Draft) -> None:
+        """Puts question and filter into their fields without searching."""
+        question, box = self.query_one("#query", Input), self.query_one("#filter", Input)
+        with question.prevent(Input.Changed), box.prevent(Input.Changed):
+            question.value, box.value = draft.query, draft.filter
+        question.cursor_position = len(draft.query)
+        self.query_one("#filter-line").set_class(draft.filtering, "-open")
 
     def open_trace(self, trace_id: str, query: str) -> None:
         """A stored trace with its ranking; where none was stored, the question is asked of the index anew."""
@@ -339,31 +400,19 @@ class AskScreen(ModeScreen):
 
     def _show_past(self, past: PastTrace | None) -> None:
         if past is None:
+            self._past = DRAFT
             self.notify(tr("Nothing was asked yet."), timeout=3)
             return
+        self._stop_answer()
         self._past = past.place
         self._search.drop()
-        question = self.query_one("#query", Input)
-        with question.prevent(Input.Changed):
-            question.value = past.trace.query
+        query, expression = asked(past.trace)
+        self._fill(Draft(query, expression, bool(expression)))
+        self._filter_problem("")
         place = tr("question {number} of {all}", number=past.of - past.place, all=past.of)
-        question.border_subtitle = content(place if past.place < past.of else tr("Trace {id}", id=past.trace.id))
+        told = place if past.place < past.of else tr("Trace {id}", id=past.trace.id)
+        self.query_one("#query", Input).border_subtitle = content(told)
         if past.fusion:
             self.query_one("#ranking", Grid).show(ranking.rows(past.hits, past.fusion, {}))
+            self._title_ranking(self._lane_names())
         self._show_trace(past.trace)
-
-
-def _welcome() -> Content:
-    return content(
-        (tr("Nothing to ask of yet."), Tone.STRONG),
-        "\n\n",
-        tr("This file holds no documents. Bring some in, then ask: every answer cites the passage it came from."),
-        "\n\n",
-        ("  alt+i  ", Tone.ACCENT),
-        tr("ingest a file or a folder (i when no text field has the focus)"),
-        "\n",
-        ("  ctrl+p ", Tone.ACCENT),
-        tr("everything else: collections, models, themes, language"),
-        "\n\n",
-        (tr("Or, in a shell: workbench demo fills a file with a small collection to try."), Tone.DIM),
-    )

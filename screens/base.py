@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widget import Widget
 
-from screens.widgets.keys import KeyBar
+from screens.widgets.keys import KeyBar, with_alt
 from screens.widgets.top import TopLine
 from screens.work import Jobs
 
@@ -22,6 +23,11 @@ class ModeScreen(Screen[None]):
     """One of the four screens. Subclasses give ``body`` and ``reload``."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- Textual declares it as an instance variable
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]  # noqa: RUF012 -- as above
+    ALLOW_IN_MAXIMIZED_VIEW = "TopLine, KeyBar"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *with_alt("z", "zoom", "Zoom", id="mode.zoom", show=False, tooltip="The pane alone, and back"),
+    ]
     mode: ClassVar[str]
     """The name of the mode it belongs to."""
 
@@ -52,6 +58,12 @@ class ModeScreen(Screen[None]):
 
     def arrive(self) -> None:
         """The person came here by its key or from another screen; not called when a dialog over it closes."""
+
+    def action_zoom(self) -> None:
+        """The pane in focus fills the screen; again, or escape, and all is back."""
+        nodes = self.focused.ancestors_with_self if self.focused else ()
+        pane = next((node for node in nodes if isinstance(node, Widget) and node.has_class("pane")), None)
+        self.maximized = None if self.maximized else pane
 
     def on_mount(self) -> None:
         """Follows the app's status and the file's changes."""

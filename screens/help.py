@@ -28,7 +28,7 @@ def sections(screen: Screen[object]) -> list[tuple[str, list[Binding]]]:
     kinds = [kind for node in nodes for kind in type(node).__mro__]
     taken = {key for kind in kinds for binding in declared(kind) if binding.priority for key in binding.key.split(",")}
     for kind in kinds:
-        heading = _headings().get(kind.__name__)
+        heading = _headings().get("ModalScreen" if issubclass(kind, ModalScreen) else kind.__name__)
         bindings = [
             b for b in declared(kind) if b.description and (heading or not taken.intersection(b.key.split(",")))
         ]
@@ -63,10 +63,12 @@ def _headings() -> dict[str, str]:
         "CorpusScreen": tr("Corpus"),
         "EvalsScreen": tr("Evals"),
         "WorkbenchApp": tr("Everywhere"),
+        "ModeScreen": tr("Everywhere"),
         "ListPane": tr("In a list"),
         "Grid": tr("In a table"),
         "Passage": tr("In a text"),
         "Input": tr("In a text field"),
+        "ModalScreen": tr("In this dialog"),
         "": tr("Moving about"),
     }
 

@@ -20,7 +20,7 @@ from workbench.engine import gauges, library
 from workbench.engine.client import engine_available, load_generator
 from workbench.engine.embedding import list_embedders, open_embedder
 from workbench.engine.gguf_header import file_hash, read_header
-from workbench.errors import MissingModelError, NotFoundError, UsageError, WorkbenchError
+from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError, WorkbenchError
 from workbench.evals.lab import EvalLab
 from workbench.evals.rerank import measure_rerank
 from workbench.evals.runner import Runtimes
@@ -79,6 +79,7 @@ class Desk:
         self._lock = threading.RLock()
         self._embedder: Embedder | None = None
         self._embedder_used = False
+        self._embedder_warm = False
         self._generator: Generator | None = None
         self._files: tuple[ModelFile, ...] | None = None
         runtimes = Runtimes(self._searcher, lambda: self._generator, self._load, lambda: self.collection)
@@ -214,6 +215,28 @@ class Desk:
     def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
         """Both lanes and their fusion; leaves no trace. Raises FilterError, NotFoundError."""
         return self._searcher().search(query, self._in_collection(options))
+
+    def search_now(self, query: str, options: SearchOptions | None = None) -> SearchResult:
+        """As ``search``, but until ``warm_embedder`` has returned it finds by the lexical lane alone, if that is asked for.
+
+        A keystroke is so never kept waiting for a process that starts.
+        """
+        asked = self._in_collection(options)
+        if self._embedder_warm or set(asked.lanes) != {"lexical", "dense"}:
+            return self.search(query, asked)
+        return Searcher(self._store, None).search(query, replace(asked, lanes=("lexical",), rerank="none"))
+
+    def warm_embedder(self) -> None:
+        """Starts the embedder; returns when it is ready. Where it can't be started, searches say why."""
+        try:
+            embedder = self._open_embedder()
+            if embedder and embedder.info:
+                self._embedder_used = True
+                embedder.start()
+        except (EngineError, MissingModelError):
+            return
+        finally:
+            self._embedder_warm = True
 
     def ask(
         self,

@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import SUPPORT, Line, Tone, content, count, place
+from screens.style import SUPPORT, Line, Tone, content, count, place, shorten
 from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Context, Generation, Outcome, Trace
@@ -73,6 +73,8 @@ def body(trace: Trace, streaming: bool) -> Content:
     lines: list[Line] = [_cited(written)]
     if streaming:
         lines.append(("█", Tone.ACCENT))
+    elif not written:
+        lines.append((tr("Stopped before anything was written."), Tone.DIM))
     if answer:
         lines += _after(answer)
     return content(*lines)
@@ -139,6 +141,8 @@ class AnswerPane(Vertical):
     def __init__(self) -> None:
         super().__init__(id="answer", classes="pane")
         self.citations: list[Citation | None] = []
+        self._query = ""
+        self._headline = content("")
 
     def compose(self) -> ComposeResult:
         """The text over its citations."""
@@ -156,9 +160,21 @@ class AnswerPane(Vertical):
             id="citations",
         )
 
+    def citation(self, key: str) -> Citation | None:
+        """What a row cites, None when the row is of an answer that is gone."""
+        return dict(enumerate(self.citations)).get(int(key)) if key.isdecimal() else None
+
+    def mark(self, earlier: bool) -> None:
+        """Says whether the answer is to an earlier question than the one that is typed."""
+        self.set_class(earlier, "-stale")
+        told = content(f"{tr('Answer')} ── {tr('to an earlier question: {query}', query=self._query)}")
+        self.border_title = told if earlier else self._headline
+
     def show(self, trace: Trace | None, *, streaming: bool = False) -> None:
         """Draws the trace so far; None empties the pane."""
-        self.border_title = headline(trace, streaming)
+        self._query = shorten(trace.query, 60) if trace else ""
+        self._headline = headline(trace, streaming)
+        self.mark(False)
         span = trace.span("generation") if trace else None
         tokens = span.output.output_tokens if span and isinstance(span.output, Generation) else 0
         reading = tr("reading the prompt · esc cancels") if span else tr("esc cancels")

@@ -57,7 +57,7 @@ class Passage(ScrollView, can_focus=True):
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"passage--lit"}
     DEFAULT_CSS = """
-    Passage { height: 1fr; background: $background; overflow-x: hidden; }
+    Passage { height: 1fr; background: $background; overflow-x: hidden; scrollbar-gutter: stable; }
     Passage > .passage--lit { background: $lit; color: $on-lit; }
     Passage:nocolor > .passage--lit { text-style: reverse; }
     """

@@ -49,6 +49,7 @@ class FakeDesk:
         self.slow = slow
         self.settings: dict[str, str] = {}
         self.searched: list[str] = []
+        self.warm = False
         self.fail_ingest: Exception | None = None
         self._chunks: dict[str, Chunk] = {}
         self._texts: dict[str, str] = {}
@@ -57,6 +58,8 @@ class FakeDesk:
         self._folders: list[str] = []
         self._chosen = "" if empty else "regulations-2026"
         self.model: LoadedModel | None = None
+        self.deleted: list[str] = []
+        self._ended = ""
         if not empty:
             for name, parts in TEXTS.items():
                 self._add(name, parts)
@@ -128,7 +131,12 @@ class FakeDesk:
             engine="",
             gauges=gauges,
             reach="offline",
+            ended=self._ended,
         )
+
+    def kill(self, reason: str) -> None:
+        """The model's process ends by itself."""
+        self.model, self._ended = None, reason
 
     @property
     def collection(self) -> str:
@@ -201,7 +209,7 @@ class FakeDesk:
                 (outcome,),
                 done == total,
             )
-        self._chosen = request.collection
+        self._chosen = self._chosen or request.collection
         self._add("docs/1.pdf", TEXTS["faq.md"])
 
     def set_status(self, document_ids: Sequence[str], status: Any) -> int:
@@ -216,6 +224,9 @@ class FakeDesk:
             self._chunks = {k: c for k, c in self._chunks.items() if c.document_id != key}
             checks.append(DeleteCheck(key, gone.source_id, {"chunk": 0, "full text": 0, "vectors": 0}))
         return tuple(checks)
+
+    def delete_collection(self, name: str) -> None:
+        self.deleted.append(name)
 
     def filter_fields(self, collection: str = "") -> dict[str, str]:
         return {"year": "number", "status": "text", "roles": "list"}
@@ -264,6 +275,16 @@ class FakeDesk:
             tuple(self._view(h) for h in hits),
             13.7,
         )
+
+    def search_now(self, query: str, options: SearchOptions | None = None) -> SearchResult:
+        asked = options or SearchOptions()
+        if self.warm or len(asked.lanes) < 2:
+            return self.search(query, asked)
+        found = self.search(query, dataclasses.replace(asked, lanes=("lexical",)))
+        return dataclasses.replace(found, lanes=found.lanes[:1])
+
+    def warm_embedder(self) -> None:
+        self.warm = True
 
     def _rank(self, stems: set[str]) -> list[str]:
         found = [

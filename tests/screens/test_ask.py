@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
+from screens.asking import answer_markdown
 from screens.dialogs import PassageDialog
 from screens.widgets import ranking
 from screens.widgets.answer import AnswerPane
@@ -14,6 +16,7 @@ from screens.widgets.grid import Grid
 from screens.widgets.passage import Passage
 from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import SMALL, WIDE, app_on, press_each, screen_text, settle, type_text
+from workbench.ports import TraceSummary
 from workbench.records.retrieval import SearchOptions, SearchResult
 
 
@@ -130,15 +133,15 @@ async def test_escape_stops_a_running_answer() -> None:
         await type_text(pilot, "overdue payments")
         await pilot.press("enter")
         await pilot.pause(0.3)
-        assert len(app.jobs.works) == 1
+        assert [job.title for job in app.jobs.works] == ["answering"]
         await pilot.press("escape")
         await settle(pilot)
-        assert app.jobs.works == ()
+        assert not app.jobs.works
         assert desk.traces() == ()
         assert "~ stopped" in screen_text(app)
         assert app.screen.query_one("#query", Input).value == "overdue payments"
-        await pilot.press("escape")
-        assert app.screen.query_one("#query", Input).value == ""
+        await pilot.press("escape", "escape")
+        assert app.screen.query_one("#query", Input).value == "overdue payments"
 
 
 async def test_a_filter_that_does_not_parse_is_told_inline_and_no_dialog_opens() -> None:
@@ -148,7 +151,10 @@ async def test_a_filter_that_does_not_parse_is_told_inline_and_no_dialog_opens()
         await type_text(pilot, "overdue")
         await pilot.press("ctrl+f")
         await type_text(pilot, "year")
-        assert "·····^ After the field comes a comparison. Write: year >= 2026" in screen_text(app)
+        lines = screen_text(app).splitlines()
+        above = next(i for i, line in enumerate(lines) if "After the field comes a comparison" in line)
+        assert lines[above - 1].index("^") == lines[above - 2].index("year") + 5
+        assert "Ranking ── of the filter before" in screen_text(app)
         assert not app.screen.is_modal
         await type_text(pilot, " = 2026")
         assert "After the field" not in screen_text(app)
@@ -248,3 +254,165 @@ async def test_hostile_text_stays_literal(size: tuple[int, int]) -> None:
         assert "‹U+202E›evil" in seen
         assert "\x1b" not in seen
         assert "\u202e" not in seen
+
+
+class ColdDesk(FakeDesk):
+    """Its embedder starts when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def warm_embedder(self) -> None:
+        self.gate.wait(5)
+        super().warm_embedder()
+
+
+async def test_the_words_of_the_index_are_found_while_the_embedder_is_still_starting() -> None:
+    desk = ColdDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause(0.1)
+        for key in "payments":
+            await pilot.press(key)
+        await pilot.pause(0.2)
+        seen = screen_text(app)
+        assert "regulations.pdf" in seen
+        assert "dense follows: the embedder is starting" in seen
+        desk.gate.set()
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "1/61 + 1/61" in seen
+        assert "follows" not in seen
+
+
+async def test_an_answer_says_when_it_is_to_an_earlier_question_or_filter() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "library")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "✓" in str(app.screen.query_one(AnswerPane).border_title)
+        await type_text(pilot, " horn")
+        assert str(app.screen.query_one(AnswerPane).border_title) == "Answer ── to an earlier question: library"
+        app.screen.query_one("#query", Input).value = "library"
+        await pilot.press("ctrl+f")
+        await type_text(pilot, "year = 2026")
+        assert "to an earlier question" in screen_text(app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "✓" in str(app.screen.query_one(AnswerPane).border_title)
+
+
+class SlowHistory(FakeDesk):
+    """Its traces are read when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
+        self.gate.wait(5)
+        return super().traces(limit)
+
+
+async def test_an_earlier_question_that_comes_late_does_not_take_the_place_of_a_newer_answer() -> None:
+    desk = SlowHistory()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        for question in ("library", "horn"):
+            app.screen.query_one("#query", Input).value = question
+            await settle(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+        await pilot.press("alt+left", "enter")
+        await pilot.pause(0.1)
+        desk.gate.set()
+        await settle(pilot)
+        assert app.screen.query_one("#query", Input).value == "horn"
+        assert [trace.query for trace in desk._traces] == ["horn", "horn", "library"]
+        app.screen.query_one("#answer-text").focus()
+        await pilot.press("left_square_bracket", "enter")
+        await settle(pilot)
+        assert len(desk._traces) == 3  # enter asks only where one types
+
+
+async def test_a_draft_comes_back_after_a_look_at_earlier_questions() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "library")
+        await pilot.press("enter")
+        await settle(pilot)
+        question = app.screen.query_one("#query", Input)
+        question.value = "a long dra"
+        await settle(pilot)
+        await pilot.press("alt+left")
+        await settle(pilot)
+        assert question.value == "library"
+        await pilot.press("alt+right")
+        await settle(pilot)
+        assert question.value == "a long dra"
+        await pilot.press("alt+right")
+        await settle(pilot)
+        assert question.value == "a long dra"
+
+
+async def test_a_row_of_an_answer_that_is_gone_opens_nothing() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "library")
+        await pilot.press("enter")
+        await settle(pilot)
+        grid = app.screen.query_one("#citations", Grid)
+        grid.post_message(Grid.Opened(grid, "99"))
+        grid.post_message(Grid.Opened(grid, ""))
+        await settle(pilot)
+        assert not app.screen.is_modal
+
+
+async def test_an_answer_is_written_as_markdown_with_its_sources_as_footnotes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("alt+x")
+        await settle(pilot)
+        assert [notice.message for notice in app._notifications] == [f"Written: {tmp_path / 'answer-t001.md'}"]
+        written = answer_markdown(desk._traces[0])
+        assert written.startswith("# overdue payments\n")
+        assert "[^F1]: regulations.pdf" in written
+        assert "[F1]" not in written
+
+
+def test_an_answer_of_hostile_text_is_no_markup_in_markdown() -> None:
+    desk = FakeDesk()
+    *_, trace = desk.ask("override <script> [x](y)")
+    assert "# override \\<script\\> \\[x\\](y)" in answer_markdown(trace)
+
+
+async def test_a_pane_fills_the_screen_and_comes_back() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("down", "z")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "1/61 + 1/61" in seen
+        assert "Answer ──" not in seen
+        assert "WORKBENCH" in seen
+        await pilot.press("z")
+        await settle(pilot)
+        assert "Answer ──" in screen_text(app)

@@ -14,6 +14,7 @@ from screens.ingest import IngestScreen
 from storage import open_store
 from tests.screens.helpers import WIDE, screen_text, settle, type_text
 from workbench.desk import Desk
+from workbench.records.corpus import IngestRequest
 
 DEMO = Path(workbench.__file__).parent / "demo" / "faro" / "en"
 
@@ -58,3 +59,20 @@ async def test_from_an_empty_file_to_a_cited_answer(desk: Desk) -> None:
         await pilot.press("f2")
         await settle(pilot)
         assert "opening-hours" in screen_text(app)
+
+
+@pytest.mark.model
+def test_a_search_waits_for_the_embedder_only_when_it_runs(desk: Desk) -> None:
+    for _ in desk.ingest(IngestRequest((str(DEMO),), "faro")):
+        pass
+    path = desk.path
+    desk.close()
+    cold = Desk(open_store(path))
+    try:
+        first = cold.search_now("library hours")
+        assert [lane.lane for lane in first.lanes] == ["lexical"]
+        assert first.hits
+        cold.warm_embedder()
+        assert [lane.lane for lane in cold.search_now("library hours").lanes] == ["lexical", "dense"]
+    finally:
+        cold.close()
