@@ -6,6 +6,7 @@ and retiring an index is a DROP. The one number in their names is an integer tha
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -88,6 +89,19 @@ def put_vectors(connection: Connection, index_id: int, rows: Iterable[tuple[int,
     table = vectors_table(index_id)
     connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", ((key,) for key in replaced))
     connection.executemany(f"INSERT INTO {table} (rowid, embedding) VALUES (?, ?)", rows)
+
+
+def read_vectors(connection: Connection, index_id: int, chunk_ids: Sequence[str]) -> dict[str, Vector]:
+    """The unit vectors of those chunks that have one; none where the index has no table of them (any more)."""
+    table = vectors_table(index_id)
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is None:
+        return {}
+    rows = connection.execute(
+        f"SELECT c.id, v.embedding FROM json_each(?) w JOIN chunk c ON c.id = w.value AND c.index_id = ? "
+        f"JOIN {table} v ON v.rowid = c.key",
+        (json.dumps(list(chunk_ids)), index_id),
+    )
+    return {chunk_id: np.frombuffer(blob, "<f4") for chunk_id, blob in rows}
 
 
 def vector_bytes(vectors: Mapping[str, Vector], dimension: int) -> dict[str, bytes]:

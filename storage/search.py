@@ -8,7 +8,7 @@ from typing import Final
 from storage.connections import Connections
 from storage.driver import Connection, storable
 from storage.filters import BUILT_IN, Sql, passing
-from storage.indexes import unit_vectors, vectors_table, words_table
+from storage.indexes import read_vectors, unit_vectors, vectors_table, words_table
 from storage.token_vectors import keeps_tokens, read_tokens
 from workbench.errors import UsageError
 from workbench.i18n import tr
@@ -133,6 +133,11 @@ class FileSearch:
             return StoredTokens({})
         with self._connections.read() as c:
             return read_tokens(c, index.id, chunk_ids)
+
+    def vectors(self, index_id: int, chunk_ids: Sequence[str]) -> Mapping[str, Vector]:
+        """The stored unit vectors by chunk id; chunks without one, and all of a retired index, are left out."""
+        with self._connections.read() as c:
+            return read_vectors(c, index_id, chunk_ids)
 
 
 def match_expression(analysis: Analysis) -> str:

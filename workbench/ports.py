@@ -37,6 +37,7 @@ from workbench.records.evals import (
     DecisionRecord,
     Gate,
     GateSet,
+    Judgement,
     Label,
     Run,
     RunConfig,
@@ -390,6 +391,10 @@ class SearchRepository(Protocol):
         """Of those chunks that have any; of none where the index's recipe keeps none."""
         ...
 
+    def vectors(self, index_id: int, chunk_ids: Sequence[str]) -> Mapping[str, Vector]:
+        """The stored unit vectors by chunk id; chunks without one, and all of a retired index, are left out."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class TraceSummary:
@@ -532,6 +537,14 @@ class RunRepository(Protocol):
 
     def undo_label(self, run_id: int) -> Label | None:
         """Removes the run's latest label and returns it, None when there is none; the one before counts again."""
+        ...
+
+    def put_judgement(self, judgement: Judgement) -> Judgement:
+        """Stores it and returns it with its id. Raises NotFoundError when the run is gone."""
+        ...
+
+    def judgements(self, run_id: int) -> tuple[Judgement, ...]:
+        """Of a run, newest first."""
         ...
 
     def lock_gates(self, dataset: str, name: str, gates: Sequence[Gate]) -> GateSet:

@@ -351,3 +351,22 @@ def test_trace_ids_sort_by_time() -> None:
     assert all(len(i) == 14 for i in ids)
     assert sorted(i[:9] for i in ids) == [i[:9] for i in ids]
     assert len(set(ids)) == 3
+
+
+def test_the_prompt_shows_the_evidence_in_the_order_asked_for_and_labels_stay_by_rank(store: Store) -> None:
+    model = FakeGenerator("A reader may borrow six books [F1].")
+    last = ask(store, generator=model, options=AskOptions(order="best_last"), embedder=HashEmbedder())[-1]
+    prompt = model.prompts[0]
+    assert 0 < prompt.index('id="F2"') < prompt.index('id="F1"')
+    assert last.manifest.settings["ask.order"] == "best_last"
+    answer([last], "answered")
+
+
+def test_mmr_gives_other_evidence_from_the_same_hits(store: Store) -> None:
+    plain, diverse = (
+        ask(store, options=AskOptions(mmr=mmr, evidence=4), embedder=HashEmbedder())[-1] for mmr in (None, 0.0)
+    )
+    found = [trace.span("context") for trace in (plain, diverse)]
+    ids = [[e.chunk_id for e in span.output.evidence] for span in found if span and isinstance(span.output, Context)]
+    assert ids[0][0] == ids[1][0]
+    assert ids[0] != ids[1]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.answers.pieces import evidence
 from tests.library import NAME, open_library
-from workbench.answers.context import Budget, build_context
+from workbench.answers.context import Budget, build_context, ordered
 from workbench.errors import BudgetError
 from workbench.ports import Store
+from workbench.records.answers import EvidenceOrder
 from workbench.records.corpus import Chunk, Recipe
 from workbench.records.retrieval import FusedHit
 
@@ -100,3 +103,24 @@ def test_two_chunks_of_one_parent_deliver_it_once(tmp_path: Path) -> None:
         assert {d.of for d in context.dropped} == {"F1"}
     finally:
         store.close()
+
+
+def test_the_evidence_may_be_given_fewer_tokens_than_the_window_has(store: Store) -> None:
+    found = hits(chunks(store, "a.txt", "other.txt"))
+    small = replace(budget(None), most=22)
+    context = build_context(found, store.corpus, small, 5)
+    assert [(e.source_id, e.tokens) for e in context.evidence] == [("a.txt", 22)]
+    assert [(d.source_id, d.reason) for d in context.dropped] == [("other.txt", "budget")]
+    with pytest.raises(BudgetError, match="may take 21 tokens"):
+        build_context(found[:1], store.corpus, replace(small, most=21), 5)
+
+
+def test_the_prompt_can_show_the_best_evidence_first_last_or_at_both_ends() -> None:
+    pieces = [evidence("text", f"F{n}") for n in range(1, 6)]
+
+    def shown(order: EvidenceOrder) -> str:
+        return " ".join(piece.label for piece in ordered(pieces, order))
+
+    assert shown("best_first") == "F1 F2 F3 F4 F5"
+    assert shown("best_last") == "F5 F4 F3 F2 F1"
+    assert shown("edges") == "F1 F3 F5 F4 F2"

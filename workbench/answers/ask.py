@@ -38,6 +38,7 @@ from workbench.records.answers import (
 from workbench.records.corpus import Collection, Index
 from workbench.records.retrieval import FilterResult, FusedHit, LaneResult, SearchOptions
 from workbench.retrieval.fusion import fuse
+from workbench.retrieval.mmr import diversified
 from workbench.retrieval.rerank import reordered
 from workbench.retrieval.search import Searcher, wanted_lanes
 from workbench.text.words import words
@@ -134,7 +135,7 @@ class _Question:
             raise _NoAnswerError("empty_corpus")
         lanes, hits = yield from self._retrieved(index)
         growth.begin()
-        context = self._context(hits)
+        context = self._context(index, hits)
         terms = self._terms(index)
         quotes = self._ranked(terms, context.evidence)
         yield growth.span("context", context, neutralised=broken_marks(context.evidence), compared=len(quotes))
@@ -169,9 +170,12 @@ class _Question:
             yield growth.span("rerank", reranked)
         return lanes, reordered(fusion, reranked)
 
-    def _context(self, found: Sequence[FusedHit]) -> Context:
+    def _context(self, index: Index, found: Sequence[FusedHit]) -> Context:
         """What fits the model; what fits anything, when the model died and can't count any more."""
         hits = found[: max(self._search.k, self._options.evidence)]
+        if self._options.mmr is not None:
+            vectors = self._store.search.vectors(index.id, [hit.chunk_id for hit in hits])
+            hits = diversified(hits, vectors, self._options.mmr)
         try:
             budget = self._writer.budget() if self._writer else self._unlimited()
             return build_context(hits, self._store.corpus, budget, self._options.evidence)
@@ -188,6 +192,7 @@ class _Question:
             question=count(self._analysis.query),
             reserve=0,
             tokenizer=tokenizer,
+            most=self._options.budget,
         )
 
     def _counter(self) -> tuple[Callable[[str], int], str]:

@@ -9,7 +9,7 @@ from typing import Final
 from workbench.errors import BudgetError
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository
-from workbench.records.answers import Context, Dropped, DropReason, Evidence, Ledger
+from workbench.records.answers import Context, Dropped, DropReason, Evidence, EvidenceOrder, Ledger
 from workbench.records.corpus import Chunk
 from workbench.records.retrieval import FusedHit
 from workbench.text.words import fold, words
@@ -32,6 +32,7 @@ class Budget:
         instructions, question: tokens of what stands around the evidence, the chat template's own included.
         reserve: tokens kept for the answer.
         tokenizer: whose tokens these are.
+        most: tokens that the evidence may take at most, None for all that the window leaves.
     """
 
     measure: Callable[[Evidence], int]
@@ -40,6 +41,23 @@ class Budget:
     question: int
     reserve: int
     tokenizer: str
+    most: int | None = None
+
+    @property
+    def room(self) -> float:
+        """Tokens for the evidence."""
+        taken = self.instructions + self.question + self.reserve
+        left = float("inf") if self.window is None else self.window - taken
+        return left if self.most is None else min(left, self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a hit would deliver, without label and tokens, and what tells that it repeats another."""
+
+    evidence: Evidence
+    hash: str
+    shingles: Shingles
 
 
 def build_context(hits: Sequence[FusedHit], corpus: CorpusRepository, budget: Budget, limit: int) -> Context:
@@ -52,10 +70,25 @@ def build_context(hits: Sequence[FusedHit], corpus: CorpusRepository, budget: Bu
     Raises:
         BudgetError: not even one piece of evidence fits.
     """
+    return fill(candidates([hit.chunk_id for hit in hits], corpus), budget, limit)
+
+
+def fill(offered: Iterable[Candidate], budget: Budget, limit: int) -> Context:
+    """As ``build_context``, from candidates that are at hand already."""
     builder = _Builder(budget, limit)
-    for candidate in _delivered(hits, corpus):
+    for candidate in offered:
         builder.offer(candidate)
     return builder.context()
+
+
+def ordered(evidence: Sequence[Evidence], order: EvidenceOrder) -> tuple[Evidence, ...]:
+    """``evidence``, which is best first, as a prompt shows it; "edges": 1, 3, 5, 6, 4, 2, the worst in the middle."""
+    if order == "best_first":
+        return tuple(evidence)
+    backwards = tuple(reversed(evidence))
+    if order == "best_last":
+        return backwards
+    return (*evidence[::2], *reversed(evidence[1::2]))
 
 
 def shingles(text: str) -> Shingles:
@@ -64,33 +97,26 @@ def shingles(text: str) -> Shingles:
     return frozenset(tuple(folded[i : i + SHINGLE]) for i in range(max(1, len(folded) - SHINGLE + 1)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    evidence: Evidence
-    hash: str
-
-
 class _Builder:
     """Takes candidates best first and keeps the account."""
 
     def __init__(self, budget: Budget, limit: int) -> None:
         self._budget = budget
         self._limit = limit
-        self._kept: list[tuple[_Candidate, Shingles]] = []
+        self._kept: list[Candidate] = []
         self._dropped: list[Dropped] = []
         self._tokens = 0
         self._smallest = 0
 
-    def offer(self, candidate: _Candidate) -> None:
+    def offer(self, candidate: Candidate) -> None:
         evidence = candidate.evidence
-        grams = shingles(evidence.text)
-        duplicate = self._duplicate_of(candidate, grams)
+        duplicate = self._duplicate_of(candidate)
         if duplicate:
             self._drop(evidence, "duplicate", duplicate)
         elif len(self._kept) >= self._limit:
             self._drop(evidence, "limit")
         else:
-            self._keep(candidate, grams)
+            self._keep(candidate)
 
     def context(self) -> Context:
         if not self._kept and self._smallest:
@@ -105,38 +131,42 @@ class _Builder:
             window=fixed + self._tokens if budget.window is None else budget.window,
             tokenizer=budget.tokenizer,
         )
-        return Context(tuple(c.evidence for c, _ in self._kept), tuple(self._dropped), ledger)
+        return Context(tuple(kept.evidence for kept in self._kept), tuple(self._dropped), ledger)
 
-    def _keep(self, candidate: _Candidate, grams: Shingles) -> None:
+    def _keep(self, candidate: Candidate) -> None:
         evidence = replace(candidate.evidence, label=f"F{len(self._kept) + 1}")
         evidence = replace(evidence, tokens=self._budget.measure(evidence))
-        if evidence.tokens > self._room():
+        if evidence.tokens > self._budget.room - self._tokens:
             self._smallest = min(self._smallest or evidence.tokens, evidence.tokens)
             self._drop(evidence, "budget")
             return
         self._tokens += evidence.tokens
-        self._kept.append((replace(candidate, evidence=evidence), grams))
+        self._kept.append(replace(candidate, evidence=evidence))
 
     def _drop(self, evidence: Evidence, reason: DropReason, of: str = "") -> None:
         self._dropped.append(Dropped(evidence.chunk_id, evidence.source_id, reason, of))
 
-    def _room(self) -> float:
-        budget = self._budget
-        if budget.window is None:
-            return float("inf")
-        return budget.window - budget.instructions - budget.question - budget.reserve - self._tokens
-
-    def _duplicate_of(self, candidate: _Candidate, grams: Shingles) -> str:
-        one = candidate.evidence
-        for kept, known in self._kept:
+    def _duplicate_of(self, candidate: Candidate) -> str:
+        one, grams = candidate.evidence, candidate.shingles
+        for kept in self._kept:
             other = kept.evidence
             within = one.document_id == other.document_id and other.start <= one.start and one.end <= other.end
-            if candidate.hash == kept.hash or within or len(grams & known) >= NEAR_DUPLICATE * len(grams):
+            if candidate.hash == kept.hash or within or len(grams & kept.shingles) >= NEAR_DUPLICATE * len(grams):
                 return other.label
         return ""
 
     def _refuse(self) -> None:
         budget = self._budget
+        if budget.most is not None and (budget.window is None or budget.most < replace(budget, most=None).room):
+            raise BudgetError(
+                tr("The evidence does not fit"),
+                tr(
+                    "The evidence may take {most} tokens, and the smallest piece needs {smallest}.",
+                    most=budget.most,
+                    smallest=self._smallest,
+                ),
+                tr("Allow the evidence more tokens, or cut smaller chunks."),
+            )
         raise BudgetError(
             tr("The evidence does not fit"),
             tr(
@@ -152,14 +182,14 @@ class _Builder:
         )
 
 
-def _delivered(hits: Sequence[FusedHit], corpus: CorpusRepository) -> Iterable[_Candidate]:
-    """The hits as evidence without label and tokens: the parent span where there is one."""
-    chunks = {chunk.id: chunk for chunk in corpus.chunks_by_id([hit.chunk_id for hit in hits])}
+def candidates(chunk_ids: Sequence[str], corpus: CorpusRepository) -> Iterable[Candidate]:
+    """The chunks that are (still) there as candidates, in the order asked: the parent span where there is one."""
     titles: dict[str, str] = {}
-    for chunk in (chunks[hit.chunk_id] for hit in hits if hit.chunk_id in chunks):
+    for chunk in corpus.chunks_by_id(chunk_ids):
         if chunk.document_id not in titles:
             titles[chunk.document_id] = corpus.document(chunk.document_id).title
-        yield _Candidate(_evidence(chunk, titles[chunk.document_id], corpus), chunk.hash)
+        evidence = _evidence(chunk, titles[chunk.document_id], corpus)
+        yield Candidate(evidence, chunk.hash, shingles(evidence.text))
 
 
 def _evidence(chunk: Chunk, title: str, corpus: CorpusRepository) -> Evidence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from workbench.answers.context import Budget
+from workbench.answers.context import Budget, ordered
 from workbench.answers.grammar import answer_grammar
 from workbench.answers.loops import without_loop
 from workbench.answers.prompt import evidence_block, messages, plain, refusal
@@ -40,11 +40,12 @@ class Writer:
             question=whole - around,
             reserve=self._options.max_output,
             tokenizer=self._generator.model.file.name,
+            most=self._options.budget,
         )
 
     def prompt(self, evidence: Sequence[Evidence]) -> Prompt:
-        """The exact prompt. Raises EngineError when the model's template refuses it."""
-        parts = messages(self._question, evidence, self._language)
+        """The exact prompt, ``evidence`` in the order asked for. Raises EngineError when the template refuses it."""
+        parts = messages(self._question, ordered(evidence, self._options.order), self._language)
         return Prompt(parts, self._rendered(parts))
 
     def write(self, prompt: Prompt, evidence: Sequence[Evidence], cancel: Cancel | None) -> Iterator[Generation]:

@@ -15,6 +15,7 @@ Outcome: TypeAlias = Literal[
 AnswerMode: TypeAlias = Literal["extractive", "generated"]
 DropReason: TypeAlias = Literal["duplicate", "budget", "limit"]
 GenerationState: TypeAlias = Literal["started", "partial", "complete", "cancelled", "error"]
+EvidenceOrder: TypeAlias = Literal["best_first", "best_last", "edges"]
 SupportLevel: TypeAlias = Literal["supported", "weak", "unsupported", "uncited"]
 
 
@@ -282,6 +283,10 @@ class AskOptions:
         max_output: tokens reserved for the answer.
         threshold: τ; None takes the collection's calibrated value or the default.
         constrained: force claims with citations by grammar.
+        mmr: λ of maximal marginal relevance over the hits that may become evidence: 1 is relevance alone, 0 novelty
+            alone; None keeps the ranking.
+        budget: tokens that all the evidence may take; None: what the model's window leaves.
+        order: how the prompt shows the evidence; "edges": the best at both ends. Labels stay by rank.
     """
 
     mode: Literal["auto", "extractive", "generated"] = "auto"
@@ -291,3 +296,6 @@ class AskOptions:
     constrained: bool = True
     temperature: float = 0.0
     seed: int = 0
+    mmr: float | None = None
+    budget: int | None = None
+    order: EvidenceOrder = "best_first"
