@@ -9,7 +9,8 @@ from workbench.corpus.chunking import chunks_of
 from workbench.corpus.chunking.material import Similarity
 from workbench.corpus.identity import document_id
 from workbench.corpus.metadata import merge, metadata_hash, sidecar
-from workbench.corpus.parse import parse
+from workbench.corpus.parse import check_readable, parse
+from workbench.corpus.sources import written
 from workbench.corpus.tasks import Cut, Described, ReadFile, Refused, Result, Setup, Task, Unchanged
 from workbench.errors import DocumentError, WorkbenchError
 from workbench.i18n import tr
@@ -39,6 +40,7 @@ class Cutter:
             return Refused(unexpected.message, unexpected.remedy)
 
     def _read(self, task: ReadFile) -> Result:
+        check_readable(task.path)
         with task.path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         beside = sidecar(task.path)
@@ -63,7 +65,7 @@ class Cutter:
             collection=self._setup.collection,
             source_id=source_id,
             uri=task.uri,
-            title=str(metadata.get("title") or parsed.title or task.path.stem),
+            title=str(metadata.get("title") or parsed.title or written(task.path.stem)),
             media_type=parsed.media_type,
             language=str(metadata.get("language") or detect(parsed.text)),
             status="retired" if metadata.get("status") == "retired" else "current",

@@ -15,9 +15,9 @@ from typing import Final
 
 from workbench.corpus.chunking import describe_recipe, recipe_from
 from workbench.corpus.embedding import ChunkEmbedder
-from workbench.corpus.preparing import Prepared, Preparer, failed, uri_of
+from workbench.corpus.preparing import Prepared, Preparer, failed
 from workbench.corpus.progress import Meter
-from workbench.corpus.sources import Source, find_sources
+from workbench.corpus.sources import Source, find_sources, uri_of
 from workbench.corpus.tasks import Setup, Task
 from workbench.corpus.workshop import Workshop
 from workbench.errors import Cancelled, EngineError, UsageError
@@ -44,11 +44,12 @@ class Ingester:
         later run completes one that was interrupted.
 
         Raises:
-            UsageError: a path doesn't exist, or the recipe differs from the collection's and ``rechunk`` is off.
+            UsageError: a path doesn't exist (and, for ``on_missing``, never held a document), or the recipe differs from
+                the collection's and ``rechunk`` is off.
             EngineError: the embedder failed; what was committed stays.
         """
         cancel = cancel or threading.Event()
-        sources = find_sources(request.paths)
+        sources = find_sources(self._without_gone(request))
         index = self._open_index(request)
         with closing(self._open_workshop(index, request.metadata, cancel)) as workshop:
             yield from self._run(request, sources, index, workshop, cancel)
@@ -82,6 +83,17 @@ class Ingester:
             yield meter.last(cancelled=True)
         else:
             yield meter.last()
+
+    def _without_gone(self, request: IngestRequest) -> Sequence[str]:
+        """The given paths but those that are gone and held documents: what becomes of these ``on_missing`` says."""
+        if request.on_missing == "keep" or request.collection not in self._corpus.collection_names():
+            return request.paths
+        uris = [document.uri for document in self._corpus.documents(request.collection) if document.uri]
+        return [
+            path
+            for path in request.paths
+            if not path or Path(path).exists() or not any(_lies_in(uri, [Path(uri_of(path))]) for uri in uris)
+        ]
 
     def _open_workshop(self, index: Index, given: Metadata, cancel: Cancel) -> Workshop:
         setup = Setup(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.corpus.sources import Source
+from workbench.corpus.sources import Source, uri_of
 from workbench.corpus.tasks import Cut, CutStored, Described, ReadFile, Refused, Result, Task, Unchanged
 from workbench.errors import DocumentError, EngineError, NotFoundError, WorkbenchError
 from workbench.i18n import tr
@@ -30,11 +29,6 @@ class Prepared:
     outcome: IngestOutcome
     pending: tuple[Chunk, ...] = ()
     store: Callable[[Mapping[str, Vector], Mapping[str, PackedTokens]], None] | None = None
-
-
-def uri_of(path: Path | str) -> str:
-    """Where a file is, the same however it was named; links are not resolved."""
-    return os.path.abspath(path)  # noqa: PTH100 -- Path.absolute keeps "..", Path.resolve follows links
 
 
 class Preparer:
@@ -83,11 +77,11 @@ class Preparer:
         try:
             match result:
                 case Unchanged():
-                    return self._unchanged(task, result.state)
+                    return self._replacing(task, self._unchanged(task, result.state))
                 case Described():
-                    return self._described(task, result)
+                    return self._replacing(task, self._described(task, result))
                 case Cut():
-                    return self._cut(task, result)
+                    return self._replacing(task, self._cut(task, result))
                 case Refused():
                     return Prepared(IngestOutcome(task.source_id, "failed", 0, 0, result.reason, result.remedy))
         except EngineError:
@@ -125,6 +119,22 @@ class Preparer:
             pending,
             lambda vectors, tokens: self._corpus.put_document(self._index, document, parsed, chunks, vectors, tokens),
         )
+
+    def _replacing(self, task: Task, item: Prepared) -> Prepared:
+        """A file is one document: what it was under another name goes once it is stored under this one."""
+        stored = task.stored if isinstance(task, ReadFile) else ()
+        before = [state for state in stored if state.source_id != item.outcome.source_id]
+        if not before:
+            return item
+
+        def store(vectors: Mapping[str, Vector], tokens: Mapping[str, PackedTokens]) -> None:
+            if item.store:
+                item.store(vectors, tokens)
+            self._corpus.delete_documents([state.document_id for state in before])
+
+        told = tr("It replaces {names}.", names=", ".join(f"“{state.source_id}”" for state in before))
+        outcome = replace(item.outcome, reason=f"{item.outcome.reason} {told}".strip())
+        return replace(item, outcome=outcome, store=store)
 
     def _claim(self, source_id: str, task: Task) -> None:
         """Takes the name for a file. Raises DocumentError when another file has it."""

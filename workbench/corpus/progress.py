@@ -91,7 +91,7 @@ class Meter:
         )
 
     def _eta(self) -> float | None:
-        """Chunks left ÷ rate, where sources not cut yet are taken to have as many chunks for their size as the others."""
+        """Chunks left ÷ rate, where sources not cut yet have as many chunks for their size as the others."""
         known = self._size(0, self._expected)
         if not self._rate or not known:
             return None

@@ -23,13 +23,27 @@ class Source:
 
     Attributes:
         path: where it is. A folder that can't be listed is a source too: reading it fails and tells why.
-        source_id: relative to the folder that was given, with ``/``; the file's name when a file was given.
+        source_id: relative to the folder that was given, with ``/``; the file's name when a file was given. Bytes that
+            are no UTF-8 are escaped.
         size: bytes.
     """
 
     path: Path
     source_id: str
     size: int
+
+
+def uri_of(path: Path | str) -> str:
+    """Where a file is, the same however it was named; links are not resolved."""
+    return written(os.path.abspath(path))  # noqa: PTH100 -- Path.absolute keeps "..", Path.resolve follows links
+
+
+def written(name: str) -> str:
+    """A file's name as text that can be stored: bytes that are no UTF-8 are escaped (``n_\\xff.txt``).
+
+    Two names never become one but by being written like that themselves.
+    """
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:
@@ -40,12 +54,12 @@ def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:
     two given paths have a source of the same name, the name of the folder it was found in goes before it.
 
     Raises:
-        UsageError: a path doesn't exist.
+        UsageError: a path doesn't exist, or is empty.
     """
     found: dict[Path, tuple[Path, Path]] = {}
     for given in paths:
         root = Path(given)
-        if not root.exists():
+        if not given or not root.exists():
             raise UsageError(
                 tr("No such file or folder"),
                 tr("“{path}” does not exist.", path=given),
@@ -56,7 +70,7 @@ def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:
             found.setdefault(path.resolve(), (path, folder))
     files = list(found.values())
     names = _names(files)
-    return tuple(Source(path, name, path.stat().st_size) for (path, _), name in zip(files, names, strict=True))
+    return tuple(Source(path, written(name), path.stat().st_size) for (path, _), name in zip(files, names, strict=True))
 
 
 def _walk(folder: Path, walked: set[Path]) -> Iterator[Path]:

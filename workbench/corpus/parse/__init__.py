@@ -6,6 +6,7 @@ file, and knows nothing of collections, chunks or indexes. A new format is one l
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,26 +61,36 @@ def parse(path: Path, name: str = "") -> ParsedDocument:
     Raises:
         DocumentError: it can't be read: too large, empty, binary, locked, damaged, only images, badly encoded.
     """
+    check_readable(path)
     try:
-        size = path.stat().st_size
-        if not (path.is_file() or path.is_dir()):  # reading those may never end; a folder fails by itself
-            raise DocumentError(
-                tr("Unreadable file"), tr("It is a pipe or a device."), tr("Save what it gives in a file.")
-            )
-        if size > MAX_BYTES:
-            raise DocumentError(
-                tr("Document too large"),
-                tr("It takes {size} MB; the limit is {limit}.", size=size >> 20, limit=MAX_BYTES >> 20),
-                tr("Split it into smaller files."),
-            )
         data = path.read_bytes()
     except OSError as error:
-        raise DocumentError(
-            tr("Unreadable file"),
-            tr("It can't be read: {reason}.", reason=error.strerror or error),
-            tr("Check that it is there and that you may read it."),
-        ) from error
+        raise _unreadable(error) from error
     return parse_bytes(data, name or path.name)
+
+
+def check_readable(path: Path) -> None:
+    """Raises DocumentError when opening it may never end, or it is too large. A folder fails by itself."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise _unreadable(error) from error
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        raise DocumentError(tr("Unreadable file"), tr("It is a pipe or a device."), tr("Save what it gives in a file."))
+    if found.st_size > MAX_BYTES:
+        raise DocumentError(
+            tr("Document too large"),
+            tr("It takes {size} MB; the limit is {limit}.", size=found.st_size >> 20, limit=MAX_BYTES >> 20),
+            tr("Split it into smaller files."),
+        )
+
+
+def _unreadable(error: OSError) -> DocumentError:
+    return DocumentError(
+        tr("Unreadable file"),
+        tr("It can't be read: {reason}.", reason=error.strerror or error),
+        tr("Check that it is there and that you may read it."),
+    )
 
 
 def parse_bytes(data: bytes, name: str) -> ParsedDocument:

@@ -1,0 +1,76 @@
+"""Sources whose names or paths are unusual: no UTF-8, a pipe, a new source_id, a path that is gone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.ingest.conftest import Bench
+from workbench.errors import UsageError
+
+
+def raw(folder: Path, name: bytes) -> Path:
+    path = folder / os.fsdecode(name)
+    try:
+        path.write_text("Some text to find.", "utf-8")
+    except OSError:
+        pytest.skip("this file system has no names that aren't UTF-8")
+    return path
+
+
+def test_names_that_are_no_utf8_stay_apart_and_are_the_same_in_the_next_run(bench: Bench) -> None:
+    raw(bench.folder, b"n_\xff.txt")
+    raw(bench.folder, b"n_\xfe.txt")
+    assert bench.actions() == {"n_\\xfe.txt": "added", "n_\\xff.txt": "added"}
+    assert bench.actions(on_missing="delete") == {"n_\\xfe.txt": "unchanged", "n_\\xff.txt": "unchanged"}
+    assert bench.embedder.embedded == []
+    assert [d.title for d in bench.store.corpus.documents("c")] == ["n_\\xfe", "n_\\xff"]
+
+
+def test_a_pipe_and_an_endless_device_are_reported_not_waited_for(bench: Bench) -> None:
+    os.mkfifo(bench.folder / "pipe")
+    outcomes = bench.ingest(paths=(str(bench.folder / "pipe"), "/dev/zero"))
+    assert {s: (o.action, o.reason) for s, o in outcomes.items()} == {
+        "pipe": ("failed", "It is a pipe or a device."),
+        "zero": ("failed", "It is a pipe or a device."),
+    }
+
+
+@pytest.mark.parametrize("text", ["The same text.", "Another text."])
+def test_a_file_that_gets_another_source_id_is_one_document_still(bench: Bench, text: str) -> None:
+    bench.write("f1.txt", "The same text.")
+    bench.ingest()
+    bench.write("f1.txt", text)
+    bench.write("f1.txt.meta.yaml", "source_id: policy-1\n")
+    assert bench.ingest()["policy-1"].reason == "It replaces “f1.txt”."
+    assert bench.texts("policy-1") == [text]
+    assert [d.source_id for d in bench.store.corpus.documents("c")] == ["policy-1"]
+    assert bench.actions() == {"policy-1": "unchanged"}
+
+
+def test_an_empty_path_is_not_the_working_folder(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write("a.txt", "Some text.")
+    bench.ingest()
+    monkeypatch.chdir(bench.folder)
+    for on_missing in ("keep", "delete"):
+        with pytest.raises(UsageError):
+            bench.ingest(paths=("",), on_missing=on_missing)
+    assert len(bench.store.corpus.documents("c")) == 1
+
+
+@pytest.mark.parametrize(("on_missing", "left"), [("retire", ["retired", "current"]), ("delete", ["current"])])
+def test_a_folder_that_is_gone_is_settled_by_its_name(bench: Bench, on_missing: str, left: list[str]) -> None:
+    bench.write("old/a.txt", "Some text.")
+    bench.write("z.txt", "Other text.")
+    bench.ingest()
+    (bench.folder / "old" / "a.txt").unlink()
+    (bench.folder / "old").rmdir()
+    gone = (str(bench.folder / "old"),)
+    with pytest.raises(UsageError):
+        bench.ingest(paths=gone)
+    with pytest.raises(UsageError):
+        bench.ingest(paths=(str(bench.folder / "never"),), on_missing=on_missing)
+    assert len(bench.ingest(paths=gone, on_missing=on_missing)) == 1
+    assert [d.status for d in bench.store.corpus.documents("c")] == left
