@@ -54,6 +54,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0005_eval_runs", _runs(schema.RUNS)),
     Migration("0006_dataset_versions", _runs(schema.DATASET_VERSIONS)),
     Migration("0007_token_vectors", _add_token_vectors),
+    Migration("0008_judgements", _runs(schema.JUDGEMENTS)),
 )
 
 

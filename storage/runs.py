@@ -15,7 +15,18 @@ from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.records.answers import Manifest
 from workbench.records.codec import decode
-from workbench.records.evals import CaseResult, DecisionRecord, Gate, GateSet, Label, Ranked, Run, RunConfig, RunStatus
+from workbench.records.evals import (
+    CaseResult,
+    DecisionRecord,
+    Gate,
+    GateSet,
+    Judgement,
+    Label,
+    Ranked,
+    Run,
+    RunConfig,
+    RunStatus,
+)
 
 _RUN: Final = """
     SELECT id, config, dataset_hash, manifest, status, created, done, total, passed, baseline FROM eval_run
@@ -154,6 +165,26 @@ class FileRuns:
             return _label(row) if row else None
 
         return self._connections.write(work)
+
+    # -- judges ----------------------------------------------------------------------------------------------------
+
+    def put_judgement(self, judgement: Judgement) -> Judgement:
+        """Stores it and returns it with its id. Raises NotFoundError when the run is gone."""
+        statement = "INSERT INTO eval_judgement (run_id, body) VALUES (?, ?) RETURNING id"
+
+        def work(c: Connection) -> int:
+            _find(c, judgement.run_id)
+            return int(c.execute(statement, (judgement.run_id, record_json(judgement))).fetchone()[0])
+
+        return replace(judgement, id=self._connections.write(work))
+
+    def judgements(self, run_id: int) -> tuple[Judgement, ...]:
+        """Of a run, newest first."""
+        with self._connections.read() as c:
+            rows = c.execute(
+                "SELECT id, body FROM eval_judgement WHERE run_id = ? ORDER BY id DESC", (run_id,)
+            ).fetchall()
+        return tuple(replace(decode(Judgement, json.loads(body)), id=number) for number, body in rows)
 
     # -- gates and decisions ---------------------------------------------------------------------------------------
 

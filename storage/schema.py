@@ -216,6 +216,15 @@ CREATE TABLE decision (
 );
 """
 
+JUDGEMENTS: Final = """
+CREATE TABLE eval_judgement (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id INTEGER NOT NULL REFERENCES eval_run (id) ON DELETE CASCADE,
+    body TEXT NOT NULL
+);
+CREATE INDEX eval_judgement_run ON eval_judgement (run_id);
+"""
+
 DATASET_VERSIONS: Final = """
 CREATE TABLE dataset_version (
     dataset_id INTEGER NOT NULL REFERENCES dataset (id) ON DELETE CASCADE,

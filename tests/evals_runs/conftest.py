@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from storage import open_store
 from tests.answers.fake_generator import FakeGenerator
 from tests.embedders import HashEmbedder
 from tests.library import NAME, open_library
+from workbench.__main__ import open_desk
+from workbench.cli import FrontEnds, run
 from workbench.evals.lab import EvalLab
 from workbench.evals.runner import Runtimes
 from workbench.ports import Cancel, Store
@@ -92,3 +94,36 @@ def bench(tmp_path: Path, library: Path) -> Iterator[Bench]:
     opened.dataset(CASES)
     yield opened
     opened.store.close()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def shell(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """Runs ``workbench …`` on the library's file, with no embedder installed."""
+    file = bench.store.path
+    bench.store.close()
+    monkeypatch.setenv("WORKBENCH_MODELS", str(tmp_path))
+
+    def call(*arguments: str) -> Result:
+        code = run(["--db", str(file), *arguments], FrontEnds(open_desk, lambda _desk: 0))
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def cli(shell: Cli) -> Cli:
+    """Runs ``workbench eval …``."""
+    return lambda *arguments: shell("eval", *arguments)

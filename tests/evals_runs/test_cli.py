@@ -4,44 +4,18 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from tests.evals_runs.conftest import BOOKS, CASES, FEE, Bench
+from tests.evals_runs.conftest import BOOKS, CASES, FEE, Bench, Cli
 from workbench.__main__ import open_desk
-from workbench.cli import FrontEnds, run
 from workbench.cli.main import workbench
 from workbench.i18n import catalogue
 
-
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Result]
 LEXICAL = ("--lane", "lexical")
-
-
-@pytest.fixture
-def cli(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """Runs ``workbench eval …`` on the library's file, with no embedder installed."""
-    file = bench.store.path
-    bench.store.close()
-    monkeypatch.setenv("WORKBENCH_MODELS", str(tmp_path))
-
-    def call(*arguments: str) -> Result:
-        code = run(["--db", str(file), "eval", *arguments], FrontEnds(open_desk, lambda _desk: 0))
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return call
 
 
 def test_run_show_and_list(cli: Cli) -> None:

@@ -139,6 +139,7 @@ def place(where: HitView | Citation) -> str:
     "--evidence", default=5, show_default=True, type=click.IntRange(1, 50), help="Chunks put in the context at most."
 )
 @click.option("--threshold", type=click.FloatRange(0, 1), help="τ: abstain when the support is below it.")
+@click.option("--save-case", "dataset", default="", metavar="DATASET", help="Keep it as a case; what it cites is gold.")
 @_RERANK
 @click.option("--json", "as_json", is_flag=True, help="Print the whole trace as JSON.")
 @click.pass_obj
@@ -151,6 +152,7 @@ def ask(
     mode: Literal["auto", "extractive", "generated"],
     evidence: int,
     threshold: float | None,
+    dataset: str,
     rerank: RerankMode | None,
     as_json: bool,
 ) -> None:
@@ -164,12 +166,15 @@ def ask(
         for trace in desk.ask(query, options, SearchOptions(collection, filter=expression, rerank=rerank), stop):
             line.say(trace.spans[-1].name if trace.spans else "")
         line.clear()
-    if trace is None:
-        return
-    if as_json:
-        print_json(trace)
-    else:
-        print_answer(trace)
+        if trace is None:
+            return
+        if as_json:
+            print_json(trace)
+        else:
+            print_answer(trace)
+        if dataset:
+            saved = desk.evals.save_case(trace.id, dataset)
+            click.echo(tr("“{name}” has {count} cases now.", name=saved.name, count=f"{saved.cases:,}"), err=True)
 
 
 def load(desk: Desk, model: str, line: StatusLine) -> None:

@@ -8,7 +8,7 @@ import click
 
 from workbench.cli.display import duration, print_table
 from workbench.evals.compare import p_text, verdict
-from workbench.evals.reports import estimate_text, headline_metrics, run_name, stage_title
+from workbench.evals.reports import estimate_text, headline_metrics, judged_text, run_name, stage_title
 from workbench.evals.scoring import describe
 from workbench.i18n import tr
 from workbench.records.evals import Case, CaseResult, RunComparison, RunReport
@@ -31,6 +31,10 @@ def print_report(report: RunReport) -> None:
         click.echo("")
         lost = [(stage_title(stage), str(count)) for stage, count in report.failures.items()]  # type: ignore[arg-type]
         print_table((tr("lost at"), tr("cases")), lost, right=(1,))
+    if report.judged:
+        click.echo("")
+    for judged in report.judged:
+        click.echo(printable(judged_text(judged), newlines=False))
     print_warnings(report.warnings)
 
 

@@ -1,4 +1,4 @@
-"""Commands about eval datasets: import and list."""
+"""Commands about eval datasets: list, import, versions, export."""
 
 from __future__ import annotations
 
@@ -20,19 +20,44 @@ _TOLD: Final = 20  # problems of an import that are printed
 @click.option("--format", "form", default="", help="Its format [told from its content].")
 @click.option("--name", default="", help="The dataset's name [the file's].")
 @click.option("--collection", "-c", default="", help="The collection it asks about [the chosen one].")
+@click.option("--versions", "history", default="", metavar="NAME", help="List every version of a dataset.")
+@click.option("--export", "out", nargs=2, metavar="NAME PATH", help="Write a dataset, as JSON Lines or in --format.")
+@click.option("--version", default="", metavar="HASH", help="Of --export: the beginning of a version's hash.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
-def datasets(front: FrontEnds, path: str, form: str, name: str, collection: str, as_json: bool) -> None:
-    """Lists the eval datasets; imports one."""
+def datasets(
+    front: FrontEnds,
+    path: str,
+    form: str,
+    name: str,
+    collection: str,
+    history: str,
+    out: tuple[str, str] | None,
+    version: str,
+    as_json: bool,
+) -> None:
+    """Lists the eval datasets or one's versions; imports one; exports one."""
     with front.desk() as desk:
         if path:
             _print_problems(desk.evals.import_file(path, name, collection, form))
-        found = desk.datasets()
+        if out:
+            _print_lost(desk.evals.export_dataset(*out, form or "jsonl", version))
+            return
+        found = desk.evals.versions(history) if history else desk.datasets()
     if as_json:
         print_json(found)
         return
-    rows = [(d.name, d.collection, f"{d.cases:,}", f"{d.answerable:,}", d.hash[:12]) for d in found]
-    print_table((tr("name"), tr("collection"), tr("cases"), tr("answerable"), "sha256"), rows, right=(2, 3))
+    rows = [
+        (d.name, d.collection, f"{d.cases:,}", f"{d.answerable:,}", f"{d.created:%Y-%m-%d %H:%M}", d.hash[:12])
+        for d in found
+    ]
+    head = (tr("name"), tr("collection"), tr("cases"), tr("answerable"), tr("when"), "sha256")
+    print_table(head, rows, right=(2, 3))
+
+
+def _print_lost(fields: tuple[str, ...]) -> None:
+    if fields:
+        click.echo(tr("The format couldn't keep: {fields}.", fields=", ".join(fields)), err=True)
 
 
 def _print_problems(imported: Imported) -> None:

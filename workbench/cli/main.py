@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -12,10 +13,12 @@ from pathlib import Path
 import click
 
 from workbench import __version__, i18n
-from workbench.cli import answers, corpus, eval_decide, evals, models, rerank, starter
-from workbench.cli.display import print_error
+from workbench.cli import answers, corpus, eval_decide, eval_judge, eval_review, evals, models, rerank, starter
+from workbench.cli.click_words import translate_click
+from workbench.cli.display import print_error, say
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
-from workbench.errors import UsageError, WorkbenchError
+from workbench.cli.streams import discard_output, prepare_streams
+from workbench.errors import UsageError, WorkbenchError, system_reason
 from workbench.i18n import tr
 
 
@@ -24,7 +27,10 @@ from workbench.i18n import tr
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
-    "--db", "file", type=click.Path(path_type=Path), help="The workbench file [WORKBENCH_DB or workbench.db]."
+    "--db",
+    "file",
+    type=click.Path(path_type=Path, readable=False),
+    help="The workbench file [WORKBENCH_DB or workbench.db].",
 )
 @click.option(
     "--lang",
@@ -57,6 +63,7 @@ def _speak(command: click.Command, lang: str | None) -> None:
 
 def _translate(command: click.Command) -> None:
     command.help = tr(inspect.cleandoc(command.help or ""))
+    command.options_metavar = tr("[OPTIONS]")
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.help:
             parameter.help = tr(parameter.help)
@@ -64,13 +71,29 @@ def _translate(command: click.Command) -> None:
         _translate(below)
 
 
-for family in (corpus, answers, models, starter, evals, eval_decide, rerank):
+for family in (corpus, answers, models, starter, evals, eval_decide, eval_judge, eval_review, rerank):
     for command in family.COMMANDS:
         workbench.add_command(command)
 
 
 def run(arguments: Sequence[str], front: FrontEnds) -> int:
     """Runs a command line; prints errors as title, cause and remedy; returns the exit code."""
+    prepare_streams()
+    translate_click()
+    try:
+        code = _run(arguments, front)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader went away (`| head`)
+        discard_output()
+        return 0
+    except OSError as error:
+        discard_output()
+        print_error(_refused(error))
+        return 1
+    return code
+
+
+def _run(arguments: Sequence[str], front: FrontEnds) -> int:
     try:
         workbench.main(args=list(arguments), prog_name="workbench", standalone_mode=False, obj=front)
     except WorkbenchError as error:
@@ -79,14 +102,24 @@ def run(arguments: Sequence[str], front: FrontEnds) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        error.show()
+        told = io.StringIO()
+        error.show(told)
+        say(told.getvalue().rstrip(), err=True)
         return error.exit_code
     except click.Abort:
         return 130
-    except BrokenPipeError:
-        # The reader went away (`| head`): point stdout elsewhere so that the flush at exit stays silent.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # click makes an exit with 1 of it
+            raise stop.__context__ from None
         return stop.code if isinstance(stop.code, int) else 1
     return 0
+
+
+def _refused(error: OSError) -> WorkbenchError:
+    """An error of the operating system that no command met by itself."""
+    what = str(error.filename) if error.filename else tr("Reading or writing")
+    return WorkbenchError(
+        tr("The system refused"),
+        tr("{what} failed: {reason}.", what=what, reason=system_reason(error)),
+        tr("Check the disk and your permissions, then run it again."),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from workbench.evals.anchors import is_whole
 from workbench.evals.gold import Whereabouts, carries, named, relevant
 from workbench.evals.marks import RIGHT, cited_gold, said_in
 from workbench.evals.metrics import answer_correctness
@@ -170,16 +171,29 @@ def _answered_without_evidence(answer: Answer) -> Failure:
 def _of_answer(case: Case, answer: Answer, findings: Findings) -> Failure:
     if answer.outcome != "answered":
         return _abstained(answer)
-    if _cut_short(findings.generation):
-        return _truncated()
-    wrong = next((claim for claim in answer.claims if claim.level == "unsupported"), None)
+    cut = _cut_short(findings.generation)
+    whole = answer.claims[:-1] if cut else answer.claims  # the last one may lack what would have supported it
+    wrong = next((claim for claim in whole if claim.level == "unsupported"), None)
     if wrong:
-        return Failure(
-            "unsupported",
-            tr("The cited text doesn't say: “{claim}”", claim=wrong.text),
-            tr("Keep the grammar of citations on, lower the temperature, or choose a stronger model."),
-        )
+        return _unsupported(tr("The cited text doesn't say: “{claim}”", claim=wrong.text))
+    if cut:
+        return _truncated()
     return _wrong(case, answer, findings.context.evidence if findings.context else ())
+
+
+def _unsupported(reason: str) -> Failure:
+    advice = tr("Keep the grammar of citations on, lower the temperature, or choose a stronger model.")
+    return Failure("unsupported", reason, advice)
+
+
+def _touches_gold(case: Case, answer: Answer) -> bool:
+    """Whether some citation's own span has a part of the gold in it."""
+    cited = [citation for claim in answer.claims for citation in claim.citations]
+    return any(
+        c.source_id == span.source_id and (is_whole(span) or (c.start < span.end and span.start < c.end))
+        for c in cited
+        for span in relevant(case)
+    )
 
 
 def _abstained(answer: Answer) -> Failure:
@@ -208,6 +222,11 @@ def _wrong(case: Case, answer: Answer, evidence: Sequence[Evidence]) -> Failure:
             tr("The answer is the expected one, and none of its citations points to the gold."),
             tr("Look at what it cites: if that says it too, add it to the gold; else order the evidence by rank."),
         )
+    if not any(claim.level == "supported" for claim in answer.claims):
+        told = answer.claims[0] if answer.claims else None
+        if told and told.citations:
+            return _unsupported(tr("The cited text says it in part at most: “{claim}”", claim=told.text))
+        return _unsupported(tr("It cites nothing for what it says."))
     rest = _partial(case, evidence)
     if rest:
         return Failure(
@@ -220,6 +239,12 @@ def _wrong(case: Case, answer: Answer, evidence: Sequence[Evidence]) -> Failure:
             "ignored",
             tr("The gold was in the context, and the answer was taken from other evidence."),
             tr("Send fewer pieces of evidence, best first, or choose a stronger model."),
+        )
+    if not _touches_gold(case, answer):
+        return Failure(
+            "ignored",
+            tr("The gold was in the context, and the answer was taken from other sentences of the same passage."),
+            tr("Let a model write the answer, cut smaller chunks, or choose a stronger model."),
         )
     return Failure(
         "wrong_answer",

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from workbench.answers.ask import THRESHOLD_SETTING
-from workbench.errors import NotFoundError, UsageError
-from workbench.evals import datasets, failure, reports
+from workbench.errors import Cancelled, NotFoundError, UsageError
+from workbench.evals import failure, reports
+from workbench.evals.collecting import DatasetLab
 from workbench.evals.compare import compare_runs
 from workbench.evals.gates import check_gates
-from workbench.evals.runner import EvalRunner, Runtimes, find_dataset
+from workbench.evals.judge import RUBRIC, Judge, summarise
+from workbench.evals.runner import EvalRunner, Runtimes
 from workbench.evals.scoring import make_report
-from workbench.evals.synthetic import Proposal, QuestionMaker, ReviewQueue, choose_chunks
 from workbench.evals.threshold import risk_coverage
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
@@ -25,12 +25,12 @@ from workbench.records.answers import AskOptions
 from workbench.records.evals import (
     Case,
     CaseResult,
-    Dataset,
     DecisionRecord,
     Gate,
     GateResult,
     GateSet,
-    Imported,
+    Judgement,
+    JudgementReport,
     Label,
     Run,
     RunComparison,
@@ -45,91 +45,16 @@ from workbench.records.retrieval import SearchOptions
 ReportForm: TypeAlias = Literal["markdown", "html", "latex"]
 
 
-class EvalLab:
+class EvalLab(DatasetLab):
     """Datasets, runs, results, labels, gates, decisions of one file. Every method may be called from any thread.
 
     Long work (``run``, ``resume``, ``sweep``) is an iterator made for a worker thread; one runs at a time.
     """
 
     def __init__(self, store: Store, runtimes: Runtimes) -> None:
-        self._store = store
-        self._runtimes = runtimes
+        super().__init__(store, runtimes)
         self._runner = EvalRunner(store, runtimes)
         self._running = threading.Lock()
-
-    # -- datasets --------------------------------------------------------------------------------------------------
-
-    def datasets(self) -> tuple[Dataset, ...]:
-        """Current versions, by name."""
-        return self._store.datasets.datasets()
-
-    def dataset(self, name: str) -> Dataset:
-        """Raises NotFoundError."""
-        return find_dataset(self._store, name)
-
-    def cases(self, dataset: str) -> tuple[Case, ...]:
-        """In order. Raises NotFoundError."""
-        return self._store.datasets.cases(dataset)
-
-    def versions(self, dataset: str) -> tuple[Dataset, ...]:
-        """Every version of it, newest first. Raises NotFoundError."""
-        return self._store.datasets.versions(dataset)
-
-    def import_dataset(self, path: str, name: str = "", collection: str = "") -> Dataset:
-        """As ``import_file``, for those who don't ask about skipped rows."""
-        return self.import_file(path, name, collection).dataset
-
-    def import_file(self, path: str, name: str = "", collection: str = "", format: str = "") -> Imported:
-        """Reads a dataset in any known format; it asks about the chosen collection when "" is given.
-
-        Raises:
-            DocumentError: it can't be read, or not one row is a case.
-            UsageError: no such format.
-        """
-        asked = collection or self._runtimes.collection()
-        return datasets.import_dataset(self._store, Path(path).expanduser(), name, asked, format)
-
-    def export_dataset(self, dataset: str, path: str, format: str = "jsonl", version: str = "") -> tuple[str, ...]:
-        """Writes it to a file or folder; returns the fields that the format couldn't keep.
-
-        Raises:
-            NotFoundError: no such dataset or version.
-            UsageError: no such format, or the path can't be written.
-        """
-        return datasets.export_dataset(self._store, dataset, Path(path).expanduser(), format, version)
-
-    def cautions(self, dataset: str) -> tuple[str, ...]:
-        """What weakens the dataset before anything runs. Raises NotFoundError."""
-        return datasets.cautions(self.cases(dataset))
-
-    def review(self, dataset: str) -> ReviewQueue:
-        """The candidates that wait for a person before they join the dataset."""
-        return ReviewQueue(self._store.datasets, dataset)
-
-    def propose(
-        self, dataset: str, count: int, collection: str = "", seed: int = 0, cancel: Cancel | None = None
-    ) -> Iterator[Proposal]:
-        """Lets the loaded model ask about ``count`` chunks; each question that is any good waits for review at once.
-
-        Raises:
-            UsageError: no model is loaded.
-            NotFoundError: no such collection.
-            EngineError: the model is gone; what waits already stays.
-        """
-        generator = self._runtimes.generator()
-        if generator is None:
-            raise UsageError(
-                tr("No model is loaded"),
-                tr("Questions are made by a language model."),
-                tr("Load one first: workbench models lists those that are here."),
-            )
-        queue = self.review(dataset)
-        known = self.cases(dataset) if any(d.name == dataset for d in self.datasets()) else ()
-        asked = [*(case.question for case in known), *(c.case.question for c in queue.all())]
-        chunks = choose_chunks(self._store.corpus, collection or self._runtimes.collection(), count, seed)
-        for proposal in QuestionMaker(generator, seed=seed, known=asked).propose(chunks, cancel):
-            queue.add([proposal])
-            yield proposal
 
     # -- runs ------------------------------------------------------------------------------------------------------
 
@@ -239,7 +164,8 @@ class EvalLab:
     def report(self, run_id: int) -> RunReport:
         """The run in figures, with intervals and segments."""
         run = self.find_run(run_id)
-        return make_report(run, self.results(run_id), self._cases_of(run))
+        report = make_report(run, self.results(run_id), self._cases_of(run))
+        return replace(report, judged=self.judgements(run_id))
 
     def compare(self, a: int, b: int) -> RunComparison:
         """Two runs of one dataset, paired case by case. Raises UsageError when they share no case."""
@@ -282,6 +208,66 @@ class EvalLab:
     def undo_label(self, run_id: int) -> Label | None:
         """Takes back the run's last label; returns it as it was, None when there is none."""
         return self._store.runs.undo_label(run_id)
+
+    # -- judges ----------------------------------------------------------------------------------------------------
+
+    def judge(
+        self, run_id: int, rubric: str = RUBRIC, against: int = 0, cancel: Cancel | None = None
+    ) -> Iterator[Judgement]:
+        """Lets the loaded model judge a run's answers, alone or against another run's; grows case by case.
+
+        The last one is stored, also when ``cancel`` is set or the judge dies half-way. Scores stay as they are.
+
+        Raises:
+            UsageError: no model is loaded, or there is no answer to judge.
+            NotFoundError: no such run.
+            EngineError: the judge is gone.
+        """
+        generator = self._runtimes.generator()
+        if generator is None:
+            raise UsageError(tr("No model is loaded"), tr("A judge is a language model."), tr("Name one with --model."))
+        pairs = self._judged_pairs(run_id, against)
+        file, judge = generator.model.file, Judge(generator, rubric)
+        grown = Judgement(0, run_id, against, file.name, file.hash, judge.rubric, datetime.now(UTC))
+        with self._alone():
+            try:
+                for case, one, other in pairs:
+                    said = judge.between(case, one, other, cancel) if other else judge.alone(case, one, cancel)
+                    grown = replace(grown, cases=(*grown.cases, said))
+                    yield grown
+            except Cancelled:
+                pass
+            finally:
+                stored = self._store.runs.put_judgement(grown) if grown.cases else grown
+        yield stored
+
+    def judgements(self, run_id: int) -> tuple[JudgementReport, ...]:
+        """What judges said of a run, newest first, with people's agreement as of now. Raises NotFoundError."""
+        found, labels = self._store.runs.judgements(run_id), self.labels(run_id)
+        return tuple(summarise(each, labels, self._labels_of(each.against)) for each in found)
+
+    def _judged_pairs(self, run_id: int, against: int) -> list[tuple[Case, CaseResult, CaseResult | None]]:
+        """The cases with an answer, in both runs when there are two. Raises UsageError, NotFoundError."""
+        others = {r.case_id: r for r in self.results(against)} if against else {}
+        cases = {case.id: case for case in self.run_cases(run_id)}
+        found = [
+            (cases[one.case_id], one, others.get(one.case_id))
+            for one in self.results(run_id)
+            if one.output and not one.error and one.case_id in cases
+        ]
+        if against:
+            found = [(case, one, other) for case, one, other in found if other and other.output and not other.error]
+        if not found:
+            raise UsageError(
+                tr("Nothing to judge"),
+                tr("Run {id} has no answers.", id=run_id),
+                tr("Judge a run of the layer generation, chain or model."),
+            )
+        return found
+
+    def _labels_of(self, run_id: int) -> tuple[Label, ...]:
+        """None where the run is gone, or none is meant."""
+        return self.labels(run_id) if any(run.id == run_id for run in self.runs()) else ()
 
     # -- decide ----------------------------------------------------------------------------------------------------
 

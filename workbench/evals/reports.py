@@ -17,6 +17,7 @@ from workbench.records.evals import (
     Estimate,
     FailureStage,
     GateResult,
+    JudgementReport,
     MetricChange,
     Run,
     RunComparison,
@@ -82,6 +83,30 @@ def estimate_text(name: str, estimate: Estimate) -> str:
     """A metric's value with its interval: "0.853 [0.790, 0.900]"."""
     shown = describe(name)
     return f"{shown.text(estimate.value)} [{shown.text(estimate.low)}, {shown.text(estimate.high)}]"
+
+
+def judged_text(told: JudgementReport) -> str:
+    """A judge's figure, what it left unscored, and never without people's agreement with it."""
+    judgement, share = told.judgement, told.share
+    name = tr("better than #{run}", run=judgement.against) if judgement.against else tr("judged right")
+    parts = [
+        tr("judge {model}", model=judgement.model),
+        f"{name} {_share_text(share)}" if share else tr("{name}: no verdict", name=name),
+        tr("{n} ties", n=told.ties) if told.ties else "",
+        tr("{n} unscored", n=told.unscored),
+        tr("people agree {share}, κ {kappa}", share=_share_text(told.agreement), kappa=_interval(told.kappa))
+        if told.agreement
+        else tr("no labels to hold it against: it proves nothing yet"),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _share_text(share: Estimate) -> str:
+    return f"{_interval(share)} n={share.n}"
+
+
+def _interval(estimate: Estimate | None) -> str:
+    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]" if estimate else "–"
 
 
 def headline_metrics(metrics: Mapping[str, Estimate], most: int = 6) -> tuple[str, ...]:
@@ -156,6 +181,8 @@ def _report_page(report: RunReport, results: Sequence[CaseResult], gates: Sequen
     if gates:
         blocks += [Heading(tr("Gates")), _gate_table(gates)]
     blocks += [Heading(tr("Metrics")), _metric_table(report.overall)]
+    if report.judged:
+        blocks += [Heading(tr("Judged by a model")), Bullets(tuple(map(judged_text, report.judged)))]
     if report.failures:
         rows = tuple((_stage(stage), str(count)) for stage, count in report.failures.items())
         blocks += [Heading(tr("Where cases fail")), Table((tr("Stage"), tr("Cases")), rows, (1,))]

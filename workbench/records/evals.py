@@ -34,6 +34,7 @@ FailureStage: TypeAlias = Literal[
     "wrong_format",
     "engine_error",
 ]
+JudgedVerdict: TypeAlias = Literal["", "right", "wrong", "better", "worse", "tie"]
 CandidateState: TypeAlias = Literal["waiting", "accepted", "rejected"]
 Comparison: TypeAlias = Literal[">=", "<="]
 Verdict: TypeAlias = Literal["pass", "stop", "change", "measure_more"]
@@ -268,13 +269,69 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedCase:
+    """What a judge, itself a model, said of one case.
+
+    Attributes:
+        verdict: "right" or "wrong"; between two runs "better", "worse" or "tie"; "" when it is unscored, never a 0.
+        reason: the judge's own, or why the case is unscored; ``raw``: all that the judge wrote.
+    """
+
+    case_id: str
+    verdict: JudgedVerdict
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A judge's verdicts on a run, kept apart from its scores.
+
+    Attributes:
+        against: the run that its answers were compared with, 0 when each was judged alone.
+        rubric: the text that the judge was given.
+    """
+
+    id: int
+    run_id: int
+    against: int
+    model: str
+    model_hash: str
+    rubric: str
+    created: datetime
+    cases: tuple[JudgedCase, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementReport:
+    """A judgement in figures, with how far people agree with it.
+
+    Attributes:
+        share: of "right" among right and wrong, or of "better" among better and worse; None where there is neither.
+        agreement: with people's labels on the cases that have both; ``kappa``: Cohen's. None without such cases; κ
+            also where chance alone would agree always.
+    """
+
+    judgement: Judgement
+    share: Estimate | None
+    ties: int
+    unscored: int
+    agreement: Estimate | None
+    kappa: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
-    """A run in figures: over all cases first, then per segment; ``warnings`` on what weakens them."""
+    """A run in figures: over all cases first, then per segment; ``warnings`` on what weakens them.
+
+    ``judged`` stands beside the scores and is in none of them.
+    """
 
     run: Run
     segments: tuple[Segment, ...]
     failures: Mapping[str, int]
     warnings: tuple[str, ...] = ()
+    judged: tuple[JudgementReport, ...] = ()
 
     @property
     def overall(self) -> Segment:
