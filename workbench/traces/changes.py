@@ -1,0 +1,113 @@
+"""Changes of a what-if as a person writes them: ``k0=10,lexical.k=20,evidence=8,order=edges``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, NoReturn, TypeAlias
+
+from workbench.errors import UsageError
+from workbench.i18n import tr
+from workbench.records.answers import EvidenceOrder
+from workbench.records.retrieval import Lane
+from workbench.records.traces import WhatIf
+
+OFF: Final = "off"
+ORDERS: Final[Mapping[str, EvidenceOrder]] = {"first": "best_first", "last": "best_last", "edges": "edges"}
+
+_Change: TypeAlias = Callable[[WhatIf, str], WhatIf]
+
+
+def parse_changes(written: str, settings: WhatIf) -> WhatIf:
+    """``settings`` with the changes of ``written``: ``name=value`` pairs between commas.
+
+    Names: lexical.k, dense.k, lexical, dense (off), fusion (rrf, weights), k0, lexical.weight, dense.weight (a weight
+    implies fusion=weights), rerank (on, off), k, evidence, mmr (0–1, off), budget (tokens, off), order (first, last,
+    edges).
+
+    Raises:
+        UsageError: a name isn't known, or its value makes no sense.
+    """
+    for pair in filter(None, (part.strip() for part in written.split(","))):
+        name, _, value = (part.strip() for part in pair.partition("="))
+        change = _CHANGES.get(name)
+        if change is None:
+            _fail(tr("There is no setting “{name}”.", name=name))
+        try:
+            settings = change(settings, value)
+        except (ValueError, KeyError):
+            _fail(tr("“{value}” is no value for “{name}”.", value=value, name=name))
+    if not (settings.lexical_k or settings.dense_k):
+        _fail(tr("With both lanes off there is nothing to rank."))
+    return settings
+
+
+def _fail(problem: str) -> NoReturn:
+    raise UsageError(
+        tr("Change not understood"),
+        problem,
+        tr("Write name=value between commas. Names: {names}.", names=", ".join(_CHANGES)),
+    )
+
+
+def _whole(value: str, least: int = 1) -> int:
+    number = int(value)
+    if number < least:
+        raise ValueError(value)
+    return number
+
+
+def _real(value: str, most: float) -> float:
+    number = float(value)
+    if not 0 <= number <= most:
+        raise ValueError(value)
+    return number
+
+
+def _lane_k(settings: WhatIf, lane: Lane, k: int) -> WhatIf:
+    return replace(settings, lexical_k=k) if lane == "lexical" else replace(settings, dense_k=k)
+
+
+def _off(lane: Lane) -> _Change:
+    def change(settings: WhatIf, value: str) -> WhatIf:
+        if value != OFF:
+            raise ValueError(value)
+        return _lane_k(settings, lane, 0)
+
+    return change
+
+
+def _weight(lane: Lane) -> _Change:
+    def change(settings: WhatIf, value: str) -> WhatIf:
+        weights = tuple((name, _real(value, 1e6) if name == lane else old) for name, old in settings.weights)
+        return replace(settings, fusion="weights", weights=weights)
+
+    return change
+
+
+def _fusion(settings: WhatIf, value: str) -> WhatIf:
+    if value not in ("rrf", "weights"):
+        raise ValueError(value)
+    return replace(settings, fusion="rrf" if value == "rrf" else "weights")
+
+
+def _rerank(settings: WhatIf, value: str) -> WhatIf:
+    return replace(settings, rerank={"on": True, OFF: False}[value])
+
+
+_CHANGES: Final[Mapping[str, _Change]] = {
+    "lexical.k": lambda s, value: _lane_k(s, "lexical", _whole(value)),
+    "dense.k": lambda s, value: _lane_k(s, "dense", _whole(value)),
+    "lexical": _off("lexical"),
+    "dense": _off("dense"),
+    "fusion": _fusion,
+    "k0": lambda s, value: replace(s, k0=_whole(value, 0)),
+    "lexical.weight": _weight("lexical"),
+    "dense.weight": _weight("dense"),
+    "rerank": _rerank,
+    "k": lambda s, value: replace(s, k=_whole(value)),
+    "evidence": lambda s, value: replace(s, evidence=_whole(value)),
+    "mmr": lambda s, value: replace(s, mmr=None if value == OFF else _real(value, 1)),
+    "budget": lambda s, value: replace(s, budget=None if value == OFF else _whole(value)),
+    "order": lambda s, value: replace(s, order=ORDERS[value]),
+}

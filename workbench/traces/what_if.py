@@ -1,0 +1,215 @@
+"""What-if on a stored trace: its lanes' hits fused, reordered, thinned and put in a context under other settings.
+
+No model, no search: the trace holds each lane's hits with ranks and scores; the chunks are read once (``Material``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from workbench.answers.context import Budget, Candidate, candidates, fill, ordered, shingles
+from workbench.errors import BudgetError, UsageError
+from workbench.i18n import tr
+from workbench.ports import Store, Vector
+from workbench.records.answers import Context, Evidence, Trace
+from workbench.records.retrieval import (
+    FusedHit,
+    FusionResult,
+    Lane,
+    LaneResult,
+    RerankedHit,
+    RerankResult,
+    SearchOptions,
+)
+from workbench.records.traces import WhatIf, WhatIfResult
+from workbench.retrieval.fusion import fuse
+from workbench.retrieval.mmr import diversified
+from workbench.retrieval.rerank import reordered
+from workbench.traces.stages import evidence_of, final_hits, lanes, moves, settled, stage
+
+_TOKENS_PER_CHARACTER: Final = 0.25  # where the trace has counted no evidence
+
+
+class Material:
+    """What a trace's what-ifs compute with, read from the file once: its chunks as evidence, and their vectors.
+
+    Chunks that are gone from the file since can't be delivered; those the trace delivered keep its own copy.
+
+    Raises:
+        UsageError: the question ended before there was a ranking.
+    """
+
+    def __init__(self, store: Store, trace: Trace) -> None:
+        fusion = stage(trace, "fusion", FusionResult)
+        if fusion is None or not fusion.hits:
+            raise UsageError(
+                tr("Nothing to try"),
+                tr("The question of this trace found nothing, so there is no ranking to change."),
+                tr("Ask with another filter, or bring in documents that say it."),
+            )
+        self.trace = trace
+        self.lanes = lanes(trace)
+        self.settings = settings_of(trace)
+        self.context = stage(trace, "context", Context)
+        self._store = store
+        self._vectors: dict[str, Vector] = {}
+        self._candidates = {
+            piece.chunk_id: Candidate(piece, piece.chunk_id, shingles(piece.text)) for piece in evidence_of(trace)
+        }
+        self._looked: set[str] = set()
+        self._tokens = {piece.chunk_id: piece.tokens for piece in evidence_of(trace)}
+        self._rate = _tokens_per_character(evidence_of(trace))
+        self.read([hit.chunk_id for hit in fusion.hits])
+
+    def read(self, chunk_ids: Iterable[str]) -> None:
+        """Reads what isn't at hand of these chunks."""
+        wanted = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._looked]
+        if wanted:
+            self._looked.update(wanted)
+            self._candidates |= {c.evidence.chunk_id: c for c in candidates(wanted, self._store.corpus)}
+            self._vectors |= self._store.search.vectors(self.trace.manifest.index_id, wanted)
+
+    def offered(self, hits: Sequence[FusedHit]) -> list[Candidate]:
+        """What the hits would deliver."""
+        self.read(hit.chunk_id for hit in hits)
+        return [self._candidates[hit.chunk_id] for hit in hits if hit.chunk_id in self._candidates]
+
+    def vectors(self, hits: Sequence[FusedHit]) -> Mapping[str, Vector]:
+        """Of those hits that have one."""
+        self.read(hit.chunk_id for hit in hits)
+        return self._vectors
+
+    def source(self, chunk_id: str) -> str:
+        """The source_id of a chunk, "" when it is gone."""
+        known = self._candidates.get(chunk_id)
+        return known.evidence.source_id if known else ""
+
+    def missing(self, hits: Sequence[FusedHit]) -> int:
+        """How many of the hits' chunks are gone from the file."""
+        return sum(hit.chunk_id not in self._candidates for hit in hits)
+
+    def budget(self, most: int | None) -> Budget:
+        """The trace's own budget. Tokens of chunks that it didn't count are estimated by the rate of those it did."""
+        known = self.context.ledger if self.context else None
+        modelled = known is not None and bool(known.instructions or known.reserve)
+        return Budget(
+            measure=self._measure,
+            window=known.window if known and modelled else None,
+            instructions=known.instructions if known else 0,
+            question=known.question if known else 0,
+            reserve=known.reserve if known else 0,
+            tokenizer=known.tokenizer if known else "",
+            most=most,
+        )
+
+    def _measure(self, evidence: Evidence) -> int:
+        counted = self._tokens.get(evidence.chunk_id)
+        return round(self._rate * len(evidence.text)) if counted is None else counted
+
+
+def settings_of(trace: Trace) -> WhatIf:
+    """The settings that the trace was made with. Raises UsageError when they can't be read."""
+    ask, search = settled(trace)
+    found = {lane.lane: len(lane.hits) for lane in lanes(trace) if not lane.skipped}
+    reranked = stage(trace, "rerank", RerankResult)
+    weights = dict(search.weights)
+    return WhatIf(
+        lexical_k=found.get("lexical", 0),
+        dense_k=found.get("dense", 0),
+        fusion=search.fusion,
+        k0=search.k0,
+        weights=(("lexical", weights.get("lexical", 0.0)), ("dense", weights.get("dense", 0.0))),
+        rerank=reranked is not None and not reranked.skipped,
+        k=search.k,
+        evidence=ask.evidence,
+        mmr=ask.mmr,
+        budget=ask.budget,
+        order=ask.order,
+    )
+
+
+def what_if(material: Material, settings: WhatIf, lanes_found: Sequence[LaneResult] = ()) -> WhatIfResult:
+    """The trace's ranking and evidence under ``settings``, against those it had.
+
+    Args:
+        lanes_found: hits to compute with in place of the trace's own.
+    """
+    started = time.perf_counter()
+    trace = material.trace
+    fusion = fuse(_cut(lanes_found or material.lanes, settings), _search_options(settings))
+    hits = reordered(fusion, _still_there(trace, fusion)) if settings.rerank else fusion.hits
+    offered = hits[: max(settings.k, settings.evidence)]
+    if settings.mmr is not None:
+        offered = diversified(offered, material.vectors(offered), settings.mmr)
+    context: Context | None = None
+    problem = ""
+    try:
+        context = fill(material.offered(offered), material.budget(settings.budget), settings.evidence)
+    except BudgetError as error:
+        problem = error.message
+    evidence = ordered(context.evidence if context else (), settings.order)
+    before = final_hits(trace)
+    sources = {hit.chunk_id: material.source(hit.chunk_id) for hit in (*before, *hits)}
+    shown = ordered(evidence_of(trace), material.settings.order)
+    return WhatIfResult(
+        settings=settings,
+        fusion=fusion,
+        hits=hits,
+        context=context,
+        evidence=evidence,
+        ranking=moves([hit.chunk_id for hit in before], [hit.chunk_id for hit in hits], sources),
+        evidence_moves=moves([e.chunk_id for e in shown], [e.chunk_id for e in evidence], sources),
+        duration_ms=(time.perf_counter() - started) * 1000,
+        problem=problem,
+        notes=_notes(material, settings, lanes_found or material.lanes, offered),
+    )
+
+
+def _cut(found: Sequence[LaneResult], settings: WhatIf) -> list[LaneResult]:
+    most: dict[Lane, int] = {"lexical": settings.lexical_k, "dense": settings.dense_k}
+    return [replace(lane, hits=lane.hits[: most[lane.lane]]) for lane in found if most[lane.lane]]
+
+
+def _search_options(settings: WhatIf) -> SearchOptions:
+    return SearchOptions(fusion=settings.fusion, k0=settings.k0, weights=settings.weights)
+
+
+def _still_there(trace: Trace, fusion: FusionResult) -> RerankResult | None:
+    """The reranker's order of the first hits of ``fusion``; hits that it never saw stay behind those it did."""
+    reranked = stage(trace, "rerank", RerankResult)
+    if reranked is None or reranked.skipped:
+        return None
+    first = fusion.hits[: reranked.depth]
+    known = {hit.chunk_id: hit for hit in reranked.hits}
+
+    def place(hit: FusedHit) -> int:
+        return known[hit.chunk_id].rank if hit.chunk_id in known else len(known) + hit.rank
+
+    kept = (
+        RerankedHit(hit.chunk_id, hit.rank, rank, known[hit.chunk_id].score if hit.chunk_id in known else None)
+        for rank, hit in enumerate(sorted(first, key=place), 1)
+    )
+    return replace(reranked, hits=tuple(kept))
+
+
+def _notes(
+    material: Material, settings: WhatIf, found: Sequence[LaneResult], offered: Sequence[FusedHit]
+) -> tuple[str, ...]:
+    notes = []
+    for lane in found:
+        asked = settings.lexical_k if lane.lane == "lexical" else settings.dense_k
+        if asked > len(lane.hits):
+            notes.append(
+                tr("The trace holds {count} hits of the {lane} lane.", count=f"{len(lane.hits):,}", lane=lane.lane)
+            )
+    if gone := material.missing(offered):
+        notes.append(tr("{count} of the chunks are no longer in the file.", count=gone))
+    return tuple(notes)
+
+
+def _tokens_per_character(evidence: Sequence[Evidence]) -> float:
+    characters = sum(len(piece.text) for piece in evidence)
+    return sum(piece.tokens for piece in evidence) / characters if characters else _TOKENS_PER_CHARACTER
