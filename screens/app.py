@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
@@ -25,7 +28,7 @@ from screens.ingest import IngestDialog, IngestRun, IngestScreen
 from screens.messages import StatusRead, WorkMoved
 from screens.models import ModelsScreen
 from screens.ordered import OrderedKeysApp
-from screens.style import Tone, count
+from screens.style import Tone, count, size
 from screens.widgets.grid import Row
 from screens.widgets.keys import EDGE_GROUP, MODE_GROUP, with_alt
 from screens.work import Job, Jobs
@@ -33,6 +36,7 @@ from workbench import i18n
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.corpus import Collection, IngestProgress, IngestRequest
+from workbench.records.models import LoadedModel, ModelFile
 
 if TYPE_CHECKING:
     from workbench.desk import Desk, DeskStatus
@@ -86,6 +90,11 @@ class WorkbenchApp(OrderedKeysApp):
     def on_mount(self) -> None:
         """After the first paint, starts reading what is in memory."""
         self.call_after_refresh(self._follow_status)
+        for name in ("SIGHUP", "SIGTERM"):  # so that the file is closed: on the way out, as when the person quits
+            number = getattr(signal, name, None)
+            with suppress(NotImplementedError, ValueError):  # Windows, and an app in another thread than the first
+                if number:
+                    asyncio.get_running_loop().add_signal_handler(number, self._quit, 128 + number)
 
     def on_unmount(self) -> None:
         """Lets no thread outlive the app."""
@@ -112,8 +121,11 @@ class WorkbenchApp(OrderedKeysApp):
 
     def on_status_read(self, event: StatusRead) -> None:
         """The top line and the gauges follow."""
-        moved = self.status is not None and self.status.collection != event.status.collection
+        before = self.status
+        moved = before is not None and before.collection != event.status.collection
         self.status = event.status
+        if event.status.ended and not (before and before.ended):
+            self.notify(event.status.ended, severity="error", timeout=10, markup=False)
         if moved:
             self.changed()
 
@@ -132,6 +144,12 @@ class WorkbenchApp(OrderedKeysApp):
             await self.switch_mode(mode)
             cast(ModeScreen, self.screen).arrive()
             self.screen.refresh_bindings()
+
+    async def act(self, mode: str, action: str) -> None:
+        """Shows a screen and does what one of its keys does."""
+        if not self.screen.is_modal:
+            await self.switch_mode(mode)
+            await self.screen.run_action(action)
 
     async def show_trace(self, trace_id: str, query: str) -> None:
         """Goes to Ask with a stored trace, or with the question when "" is given for one."""
@@ -218,14 +236,19 @@ class WorkbenchApp(OrderedKeysApp):
 
     def _ingested(self, run: IngestRun, last: IngestProgress | None) -> None:
         run.done = True
-        if last:
-            told = tr("Ingest: {done} of {all} sources.", done=count(last.done), all=count(last.total))
-            self.notify(told, severity="warning" if run.counts["failed"] else "information", timeout=5)
-        self.jobs.read(self, lambda: self.desk.choose_collection(run.collection), lambda _: self.changed(), self._quiet)
-
-    def _quiet(self, error: WorkbenchError) -> None:
-        """An ingest that was stopped before its first document leaves no collection to choose."""
         self.changed()
+        if last:
+            self.jobs.read(self, lambda: self.desk.collection, lambda chosen: self._tell_ingested(run, last, chosen))
+
+    def _tell_ingested(self, run: IngestRun, last: IngestProgress, chosen: str) -> None:
+        failed = run.counts["failed"]
+        read = count(last.done - failed)
+        told = [tr("Ingest: {read} of {all} sources read.", read=read, all=count(last.total))]
+        if failed:
+            told.append(tr("{count} failed: w tells why.", count=count(failed)))
+        if chosen != run.collection and read != "0":
+            told.append(tr("They are in {collection}: g in Corpus goes there.", collection=run.collection))
+        self.notify(" ".join(told), severity="warning" if failed else "information", timeout=6, markup=False)
 
     def _ingest_failed(self, run: IngestRun, error: WorkbenchError) -> None:
         run.done = True
@@ -239,28 +262,49 @@ class WorkbenchApp(OrderedKeysApp):
         self.jobs.read(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_collection)
 
     def _ask_collection(self, known: tuple[tuple[Collection, ...], str]) -> None:
-        rows = [
-            Row(
-                c.name,
-                (
-                    c.name,
-                    (
-                        tr(
-                            "{documents} documents · {chunks} chunks",
-                            documents=count(c.documents),
-                            chunks=count(c.chunks),
-                        ),
-                        Tone.DIM,
-                    ),
-                ),
-            )
-            for c in known[0]
-        ]
+        rows = [Row(c.name, (c.name, (_holds(c), Tone.DIM))) for c in known[0]]
         self.push_screen(ChoiceDialog(tr("Collections"), rows, known[1]), self._choose_collection)
 
     def _choose_collection(self, name: str | None) -> None:
         if name:
             self.jobs.read(self, lambda: self.desk.choose_collection(name), lambda _: self.changed())
+
+    def action_delete_collection(self) -> None:
+        """Asks which, then whether."""
+        self.jobs.read(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_which_to_delete)
+
+    def _ask_which_to_delete(self, known: tuple[tuple[Collection, ...], str]) -> None:
+        holds = {c.name: _holds(c) for c in known[0]}
+        rows = [Row(name, (name, (held, Tone.DIM))) for name, held in holds.items()]
+
+        def ask(name: str | None) -> None:
+            if name:
+                question = tr("{name} goes for good: {holds}.", name=name, holds=holds[name])
+                dialog = ConfirmDialog(tr("Delete the collection?"), question, tr("Delete"), tr("Keep"))
+                self.push_screen(dialog, lambda yes: self._delete_collection(name) if yes else None)
+
+        self.push_screen(ChoiceDialog(tr("Delete a collection"), rows, known[1]), ask)
+
+    def _delete_collection(self, name: str) -> None:
+        self.jobs.read(self, lambda: self.desk.delete_collection(name), lambda _: self.changed())
+
+    def action_load_model(self) -> None:
+        """Asks which model, and loads it."""
+        self.jobs.read(self, lambda: (self.desk.models(), self.desk.model), self._ask_model)
+
+    def _ask_model(self, known: tuple[tuple[ModelFile, ...], LoadedModel | None]) -> None:
+        files = {f.path: f for f in known[0] if not f.problem}
+        if not files:
+            self.notify(tr("No GGUF files yet."), severity="warning", timeout=4)
+            return
+
+        async def load(path: str | None) -> None:
+            if path:
+                await self.switch_mode(ModelsScreen.mode)
+                cast(ModelsScreen, self.screen).load(files[path])
+
+        rows = [Row(f.path, (f.name, (f"{f.quantization} · {size(f.size)}", Tone.DIM))) for f in files.values()]
+        self.push_screen(ChoiceDialog(tr("Load a model"), rows, known[1].file.path if known[1] else ""), load)
 
     def choose_theme(self, name: str) -> None:
         """Shows it and remembers it."""
@@ -273,6 +317,11 @@ class WorkbenchApp(OrderedKeysApp):
             self.notify(tr("The language changes when no work is running."), severity="warning")
             return
         self.jobs.read(self, lambda: self.desk.remember(LANGUAGE, code), lambda _: self._quit(AGAIN))
+
+
+def _holds(collection: Collection) -> str:
+    documents, chunks = count(collection.documents), count(collection.chunks)
+    return tr("{documents} documents · {chunks} chunks", documents=documents, chunks=chunks)
 
 
 def run(desk: Desk) -> int:

@@ -29,14 +29,20 @@ def theme_name(name: str) -> str:
 
 
 class WorkbenchCommands(Provider):
-    """Screens, ingest, collection, model, theme, language, help, quit."""
+    """Screens and what they do, ingest, collections, models, theme, language, help, quit."""
 
     def _commands(self) -> list[tuple[str, str, Callable[[], object]]]:
         app = cast("WorkbenchApp", self.app)
         commands: list[tuple[str, str, Callable[[], object]]] = [
             (tr("Ingest files…"), tr("Read files or a folder into a collection"), app.action_ingest),
             (tr("Choose a collection…"), tr("Where searches and questions go"), app.action_choose_collection),
-            (tr("Load a model…"), tr("On the Models screen, enter loads"), partial(app.action_mode, "models")),
+            (tr("Delete a collection…"), tr("With all its documents"), app.action_delete_collection),
+            (tr("Load a model…"), tr("In a child process, replacing the loaded one"), app.action_load_model),
+            (tr("Filter"), tr("Only chunks whose metadata matches"), partial(app.act, "ask", "filter")),
+            (tr("Lanes"), tr("Both, lexical only, dense only"), partial(app.act, "ask", "lanes")),
+            (tr("Trace"), tr("The whole story of the answer as JSON"), partial(app.act, "ask", "trace")),
+            (tr("Retire"), tr("Retire the documents, or restore them"), partial(app.act, "corpus", "retire")),
+            (tr("Delete"), tr("Delete the documents, and prove it"), partial(app.act, "corpus", "delete")),
             (tr("Go to Models"), tr("Files, memory, loading"), partial(app.action_mode, "models")),
             (tr("Go to Corpus"), tr("Documents and chunks"), partial(app.action_mode, "corpus")),
             (tr("Go to Ask"), tr("Search and answers"), partial(app.action_mode, "ask")),

@@ -19,6 +19,7 @@ from screens.style import Line, Tone, content, count, place
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Jobs
+from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.corpus import Chunk, Collection, Document, DocumentStatus
 
@@ -46,9 +47,9 @@ class CorpusScreen(ModeScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "app.ingest", "Ingest", id="corpus.ingest", tooltip="Read files into a collection"),
         Binding("o", "open", "Source", id="corpus.open", tooltip="The source at this place, the chunk lit"),
+        Binding("R,shift+r", "retire", "Retire", id="corpus.retire", tooltip="Retire the documents, or restore them"),
+        Binding("D,shift+d", "delete", "Delete", id="corpus.delete", tooltip="Delete the documents, and prove it"),
         Binding("g", "app.choose_collection", "Collection", id="corpus.collection", tooltip="Choose another one"),
-        Binding("R,shift+r", "retire", "Retire", id="corpus.retire", tooltip="Retire the document, or restore it"),
-        Binding("D,shift+d", "delete", "Delete", id="corpus.delete", tooltip="Delete the document, and prove it"),
         Binding("escape", "back", "To the documents", show=False, id="corpus.back"),
     ]
 
@@ -61,10 +62,17 @@ class CorpusScreen(ModeScreen):
     def body(self) -> Iterable[Widget]:
         """Documents beside chunks; a hint where there are none."""
         with Horizontal(id="corpus"):
-            yield ListPane(self._documents_title, _document_columns(), id="documents")
+            yield ListPane(self._documents_title, _document_columns(), id="documents", marks=True)
             yield Columns(id="right")
 
     # -- reading ---------------------------------------------------------------------------------------------------
+
+    def on_screen_resume(self) -> None:
+        """Another workbench may have changed the file meanwhile."""
+        before = self._seen
+        super().on_screen_resume()
+        if self._seen == before:
+            self.reload()
 
     def reload(self) -> None:
         """The collection's documents."""
@@ -77,7 +85,10 @@ class CorpusScreen(ModeScreen):
         return collection, documents, [_document_row(d) for d in documents]
 
     def _show_documents(self, found: tuple[Collection | None, tuple[Document, ...], list[Row]]) -> None:
-        self._collection, documents, rows = found
+        collection, documents, rows = found
+        if (collection and collection.name) != (self._collection and self._collection.name):
+            self.query_one("#documents", ListPane).show_all()
+        self._collection = collection
         self._documents = {d.id: d for d in documents}
         self.query_one("#documents", ListPane).show(rows)
         if not documents:
@@ -89,6 +100,8 @@ class CorpusScreen(ModeScreen):
         document_id = event.key
         if document_id:
             self.jobs.read(self, lambda: self._read_chunks(document_id), lambda c: self._show_chunks(document_id, c))
+        else:
+            self._show_chunks("", ((), []))
 
     def _read_chunks(self, document_id: str) -> tuple[tuple[Chunk, ...], list[Row]]:
         chunks = self.desk.chunks(document_id)
@@ -114,7 +127,8 @@ class CorpusScreen(ModeScreen):
         if chunk and document:
             self.query_one(Facts).show(chunk_facts(chunk, document), before=chunk_text(chunk))
         else:
-            self.query_one(Facts).show([], before=_nothing(document))
+            searched = self._chunks if document else self._documents
+            self.query_one(Facts).show([], before=_not_found() if searched else _nothing(document))
         pane.scroll_home(animate=False)
 
     def _documents_title(self, shown: int, there: int) -> str:
@@ -142,20 +156,30 @@ class CorpusScreen(ModeScreen):
         elif document:
             key = document.id
             self.jobs.read(self, lambda: read_span(self.desk, key, 0, 0), lambda view: show_source(self, view))
+        else:
+            self.notify(tr("There is no document here to open."), timeout=3)
 
     def action_back(self) -> None:
         """One level out."""
         self.query_one("#documents-grid", Grid).focus()
 
-    def action_retire(self) -> None:
-        """Retires the document, or restores a retired one."""
+    def _acted_on(self) -> list[Document]:
+        """The marked documents; the one under the cursor when none is."""
+        marked = self.query_one("#documents-grid", Grid).marked
         document = self._document
-        if document is None:
+        return [d for d in self._documents.values() if d.id in marked] or ([document] if document else [])
+
+    def action_retire(self) -> None:
+        """Retires the documents, or restores them when all are retired."""
+        documents = self._acted_on()
+        if not documents:
             return
-        key, retire = document.id, document.status == "current"
+        keys, retire = [d.id for d in documents], any(d.status == "current" for d in documents)
         told = tr("Retired: it is kept, and not found.") if retire else tr("Restored: it is found again.")
+        if len(keys) > 1:
+            told = tr("{count} retired.", count=len(keys)) if retire else tr("{count} restored.", count=len(keys))
         status: DocumentStatus = "retired" if retire else "current"
-        self.jobs.read(self, lambda: self.desk.set_status([key], status), lambda _: self._changed(told))
+        self.jobs.read(self, lambda: self.desk.set_status(keys, status), lambda _: self._changed(told))
 
     def _changed(self, told: str) -> None:
         self.notify(told, timeout=4, markup=False)
@@ -163,20 +187,33 @@ class CorpusScreen(ModeScreen):
 
     def action_delete(self) -> None:
         """Asks, then deletes."""
-        document = self._document
-        if document is None:
+        documents = self._acted_on()
+        if not documents:
             return
-        question = tr(
-            "{name} with its {count} chunks goes for good: text, full-text rows and vectors. Traces keep their quotes.",
-            name=document.source_id,
-            count=count(document.chunks),
+        chunks = count(sum(d.chunks for d in documents))
+        parts = tr("text, full-text rows and vectors")
+        what = tr(
+            "{name} goes for good ({chunks} chunks): {parts}.", name=documents[0].source_id, chunks=chunks, parts=parts
         )
-        dialog = ConfirmDialog(tr("Delete the document?"), question, tr("Delete"), tr("Keep"))
-        key = document.id
-        self.app.push_screen(dialog, lambda yes: self._delete(key) if yes else None)
+        title = tr("Delete the document?")
+        if len(documents) > 1:
+            many = count(len(documents))
+            what = tr(
+                "{count} documents go for good ({chunks} chunks): {parts}.", count=many, chunks=chunks, parts=parts
+            )
+            title = tr("Delete {count} documents?", count=many)
+        kept = tr("Traces of earlier questions keep the passages they showed; nothing in the workbench removes those.")
+        dialog = ConfirmDialog(title, f"{what}\n\n{kept}", tr("Delete"), tr("Keep"))
+        keys = [d.id for d in documents]
+        self.app.push_screen(dialog, lambda yes: self._delete(keys) if yes else None)
 
-    def _delete(self, document_id: str) -> None:
-        self.jobs.read(self, lambda: self.desk.delete_documents([document_id]), self._deleted)
+    def _delete(self, keys: list[str]) -> None:
+        self.jobs.read(self, lambda: self.desk.delete_documents(keys), self._deleted, self._not_deleted)
+
+    def _not_deleted(self, error: WorkbenchError) -> None:
+        """Shows what is there now: most often another workbench was faster."""
+        self.bench.changed()
+        self.bench.show_error(error)
 
     def _deleted(self, checks: tuple[DeleteCheck, ...]) -> None:
         title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")
@@ -217,10 +254,10 @@ def _chunks_title(shown: int, there: int) -> str:
 def _chunk_columns() -> list[Column]:
     return [
         Column("#", 4, "right"),
-        Column("§", 18, keep=60),
-        Column("p", 4, "right"),
+        Column("§", 18, keep=60, fold=True),
+        Column("p", 4, "right", fold=True),
         Column("tok", 5, "right"),
-        Column("", 2),
+        Column("", 2, fold=True),
         Column(tr("text"), 0),
     ]
 
@@ -258,6 +295,10 @@ def chunk_facts(chunk: Chunk, document: Document) -> list[Fact]:
 
 def _value(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _not_found() -> Content:
+    return content((tr("No row holds what is searched for: esc in the list shows all."), Tone.DIM))
 
 
 def _nothing(document: Document | None) -> Content:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text, TextType
 from textual import on
@@ -17,18 +17,21 @@ from textual.widgets import Button, DirectoryTree, Input, Static
 
 from screens.style import Tone, content, text
 from screens.widgets.grid import Column, Grid, Row
+from screens.widgets.keys import with_alt
 from screens.widgets.passage import Passage
 from workbench.errors import EngineError, WorkbenchError
 from workbench.i18n import tr
 
 CLOSE = Binding("escape", "dismiss", "Close", id="dialog.close")
+HELP: Final = with_alt("question_mark", "app.help", "Help", id="dialog.help", typing="alt+h", show=False)
+"""The help in a dialog: the app's own keys don't act there."""
 
 
 class ErrorDialog(ModalScreen[None]):
     """Title, message, remedy, and for an engine its last log lines."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [CLOSE, Binding("enter", "dismiss", "Close", id="error.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [CLOSE, Binding("enter", "dismiss", "Close", id="error.close"), *HELP]
 
     def __init__(self, error: WorkbenchError) -> None:
         super().__init__()
@@ -52,7 +55,7 @@ class NoteDialog(ModalScreen[None]):
     """A title and some lines to read."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [CLOSE, Binding("enter", "dismiss", "Close", id="note.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [CLOSE, Binding("enter", "dismiss", "Close", id="note.close"), *HELP]
 
     def __init__(self, title: str, words: Content) -> None:
         super().__init__()
@@ -74,6 +77,7 @@ class ConfirmDialog(ModalScreen[bool]):
         Binding("escape,n", "answer(False)", "No", id="confirm.no"),
         Binding("y,s", "answer(True)", "Yes", id="confirm.yes"),
         Binding("left,right", "app.focus_next", "Other answer", show=False, id="confirm.other"),
+        *HELP,
     ]
 
     def __init__(self, title: str, question: str, yes: str, no: str) -> None:
@@ -84,6 +88,7 @@ class ConfirmDialog(ModalScreen[bool]):
         """The question over its answers."""
         with Vertical(classes="dialog small") as box:
             box.border_title = content(self._heading)
+            box.border_subtitle = content(tr("y yes · n no · enter takes the lit answer"))
             yield Static(content(self._question))
             with Horizontal(classes="buttons"):
                 yield Button(content(self._no), id="no")
@@ -102,7 +107,7 @@ class ChoiceDialog(ModalScreen[str]):
     """One of several; dismisses with its key, "" when left."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="choice.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="choice.close"), *HELP]
 
     def __init__(self, title: str, choices: Sequence[Row], chosen: str = "") -> None:
         super().__init__()
@@ -137,6 +142,7 @@ class PassageDialog(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="passage.close"),
         Binding("c", "copy", "Copy", id="passage.copy"),
+        *HELP,
     ]
 
     def __init__(self, title: str, words: str, start: int = 0, end: int = 0, subtitle: str = "") -> None:
@@ -160,6 +166,9 @@ class PassageDialog(ModalScreen[None]):
 class FolderTree(DirectoryTree):
     """Files and folders; names are shown as they are, without icons."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("backspace", "up", "Folder above", show=False, id="tree.up"),
+    ]
     ICON_NODE = "▸ "
     ICON_NODE_EXPANDED = "▾ "
     ICON_FILE = "  "
@@ -167,6 +176,10 @@ class FolderTree(DirectoryTree):
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
         """Hidden files are left out."""
         return [path for path in paths if not path.name.startswith(".")]
+
+    def action_up(self) -> None:
+        """The folder above becomes the root."""
+        self.path = Path(self.path).resolve().parent
 
     def process_label(self, label: TextType) -> Text:
         """A file's name is never markup."""
@@ -177,7 +190,7 @@ class PathDialog(ModalScreen[str]):
     """Asks for a path that exists: a file, a folder, or ``either``; dismisses with it, "" when left."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="path.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="path.close"), *HELP]
 
     def __init__(self, title: str, hint: str, *, folder: bool = False, either: bool = False) -> None:
         super().__init__()
@@ -187,7 +200,7 @@ class PathDialog(ModalScreen[str]):
         """The tree over the path."""
         with Vertical(classes="dialog path") as box:
             box.border_title = content(self._heading)
-            box.border_subtitle = tr("enter takes the path · esc closes")
+            box.border_subtitle = tr("enter takes the path · ⌫ in the tree: folder above · esc closes")
             yield Static(content((self._hint, Tone.DIM)))
             yield FolderTree(Path.cwd())
             yield Input(placeholder=tr("Path"), classes="pane", id="path")

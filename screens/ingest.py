@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Button, DirectoryTree, Input, Select, Static
 
-from screens.dialogs import FolderTree
+from screens.dialogs import HELP, FolderTree, NoteDialog
 from screens.style import Line, Tone, bar, content, count, duration
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job
@@ -59,7 +59,7 @@ class IngestRun:
                 self.told.append(outcome)
         left = f" · {duration(progress.eta_s)}" if progress.eta_s is not None else ""
         job.detail = f"{count(progress.done)}/{count(progress.total)}{left}"
-        job.fraction = progress.done / progress.total if progress.total else None
+        job.fraction = share(progress)
 
 
 class IngestDialog(ModalScreen[IngestRequest]):
@@ -69,6 +69,7 @@ class IngestDialog(ModalScreen[IngestRequest]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close", id="ingest.close"),
         Binding("ctrl+s", "start", "Start", id="ingest.start"),
+        *HELP,
     ]
 
     def __init__(self, collections: Sequence[Collection], chosen: str) -> None:
@@ -82,7 +83,7 @@ class IngestDialog(ModalScreen[IngestRequest]):
         recipes = [(content(recipe_name(name)), name) for name in (AS_IT_IS, *get_args(RecipeName))]
         with Vertical(classes="dialog ingest") as box:
             box.border_title = content(tr("Ingest"))
-            box.border_subtitle = content(tr("enter picks · ctrl+s starts · esc closes"))
+            box.border_subtitle = content(tr("enter picks · ⌫ in the tree: folder above · ctrl+s starts · esc closes"))
             with Horizontal(id="ingest-form"):
                 yield FolderTree(Path.cwd(), id="ingest-tree")
                 with Vertical(id="ingest-fields"):
@@ -189,6 +190,7 @@ class IngestScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Hide", id="run.hide"),
         Binding("x", "stop", "Stop", id="run.stop"),
+        *HELP,
     ]
 
     def __init__(self, run: IngestRun) -> None:
@@ -212,10 +214,19 @@ class IngestScreen(ModalScreen[None]):
         run = self._run
         self.query_one("#run-figures", Static).update(figures(run))
         box = self.query_one(".dialog")
-        box.border_subtitle = content(tr("esc closes") if run.done else tr("x stops · esc hides, and it goes on"))
+        box.border_subtitle = content(
+            tr("enter tells all of a row · esc closes") if run.done else tr("x stops · esc hides, and it goes on")
+        )
         if len(run.told) != self._rows:
             self._rows = len(run.told)
             self.query_one(Grid).show([_told(i, o) for i, o in enumerate(run.told)])
+
+    @on(Grid.Opened)
+    def open_reason(self, event: Grid.Opened) -> None:
+        """The whole reason, and what to do."""
+        outcome = self._run.told[int(event.key)]
+        remedy: Line = (("\n\n→ ", Tone.ACCENT), outcome.remedy) if outcome.remedy else ""
+        self.app.push_screen(NoteDialog(outcome.source_id, content(outcome.reason, remedy)))
 
     def action_stop(self) -> None:
         """What was committed stays."""
@@ -228,12 +239,18 @@ def _told(number: int, outcome: IngestOutcome) -> Row:
     return Row(str(number), (mark, outcome.source_id, f"{outcome.reason} {outcome.remedy}".strip()))
 
 
+def share(progress: IngestProgress) -> float:
+    """How much of the work is done, 0–1: of the time it takes when that can be told, else of the sources."""
+    if progress.eta_s is not None and not progress.finished:
+        return progress.elapsed_s / ((progress.elapsed_s + progress.eta_s) or 1.0)
+    return progress.done / progress.total if progress.total else 0.0
+
+
 def figures(run: IngestRun) -> Content:
     """How far it is, in four lines."""
     p = run.progress
     if p is None:
         return content((tr("starting…") if not run.done else tr("Nothing was done."), Tone.DIM))
-    share = p.done / p.total if p.total else 0.0
     eta = tr("{time} left", time=duration(p.eta_s)) if p.eta_s is not None else ""
     if run.done:
         eta = (
@@ -257,7 +274,7 @@ def figures(run: IngestRun) -> Content:
     ]
     rate = tr("{rate} chunks/s", rate=f"{p.rate:.1f}") if p.rate else ""
     return content(
-        (bar(share, 40), Tone.ACCENT),
+        (bar(share(p), 40), Tone.ACCENT),
         f" {count(p.done)}/{count(p.total)}   {eta}\n",
         (
             tr("{done} of {known} chunks embedded", done=count(p.chunks_done), known=count(p.chunks_known))

@@ -112,7 +112,13 @@ class ModelsScreen(ModeScreen):
     def action_load(self) -> None:
         """Loads the file under the cursor."""
         file = self._files.get(self.query_one("#library-grid", Grid).key)
-        if file is None or self._loading:
+        if file:
+            self.load(file)
+
+    def load(self, file: ModelFile) -> None:
+        """Loads a file, unless one is being loaded."""
+        if self._loading:
+            self.notify(tr("Another model is being loaded: esc stops it."), severity="warning", timeout=3)
             return
         self._loading = self.jobs.run(
             self,
@@ -259,17 +265,18 @@ def gauges_text(status: DeskStatus) -> Content:
         (
             ("RAM ", Tone.DIM),
             (gauge(ram), Tone.ACCENT),
-            f" {size(g.ram_used)} / {size(g.ram_total)}",
-            ("   CPU ", Tone.DIM),
+            f" {size(g.ram_used)} / {size(g.ram_total)}   ",
         ),
-        (f"{g.cpu_percent:3.0f} %   ", *vram),
+        vram,
     ]
     if g.vram_used is None and g.vram_note:
         machine.append((f" ({g.vram_note})", Tone.DIM))
     engine: list[Line] = [("\n✗ " + status.engine, Tone.BAD)] if status.engine else []
+    if status.ended:
+        return content(("✗ " + status.ended, Tone.BAD))
     if status.model is None:
         return content(*machine, *(engine or [("\n◦ " + tr("no model loaded: enter loads one"), Tone.DIM)]))
-    rss = (("RSS ", Tone.DIM), size(g.rss), f" ↑{size(g.rss_peak)}   ")
+    rss = (("RSS ", Tone.DIM), size(g.rss), f" ↑{size(g.rss_peak)}   ", ("CPU ", Tone.DIM), f"{g.cpu_percent:.0f} %   ")
     return content(*machine, "\n", ("● ", Tone.GOOD), *rss, *_split(status.model))
 
 

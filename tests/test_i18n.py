@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import string
 import tomllib
 from collections.abc import Iterator
@@ -68,3 +69,13 @@ def test_one_english_sentence_has_one_spanish() -> None:
 @pytest.mark.parametrize(("lang", "expected"), [("en", "Stopped"), ("es", "Detenido")])
 def test_a_sentence_in_each_language(lang: str, expected: str) -> None:
     assert tr("Stopped", lang) == expected
+
+
+def test_spanish_says_tu_to_the_person() -> None:
+    formal = re.compile(
+        r"\b(usted|elija|indique|ejecute|compruebe|cargue|descargue|escriba|pruebe|cierre|abra|ponga|vuelva|instale"
+        r"|revise|repita|corrija|libere|acorte|omita|actualice|deje|quite|pulse|bórrelo|guárdelo|cárguelo|descárguelo|déjelo|quítelo|ábralo|conviértalo)\b",
+        re.IGNORECASE,
+    )
+    told = {words: formal.findall(words) for words in catalogue("es").values() if formal.search(words)}
+    assert told == {}

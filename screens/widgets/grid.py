@@ -32,6 +32,10 @@ class Column:
     """A column: ``width`` cells, or 0 for its ``share`` of what is left; hidden in a table narrower than ``keep``.
 
     What is too long for it loses its end, or its start when ``tail`` is set (a path says most at its end).
+
+    Attributes:
+        fold: hidden while every row leaves it empty.
+        fit: no wider than its longest cell, and up to three fifths of what is left; for tables of a few rows.
     """
 
     title: str
@@ -40,6 +44,8 @@ class Column:
     keep: int = 0
     share: int = 1
     tail: bool = False
+    fold: bool = False
+    fit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class Grid(ScrollView, can_focus=True):
         Binding("home", "move(-1000000000)", "First row", show=False, id="grid.home"),
         Binding("end", "move(1000000000)", "Last row", show=False, id="grid.end"),
         Binding("enter", "open", "Open", show=False, id="grid.open"),
+        Binding("space", "mark", "Mark", id="grid.mark", tooltip="What is done next is done to all marked rows"),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "grid--header",
@@ -117,12 +124,20 @@ class Grid(ScrollView, can_focus=True):
             """The table."""
             return self.grid
 
-    def __init__(self, columns: Sequence[Column], *, id: str | None = None) -> None:
+    class Marked(Message):
+        """Fires when a row is marked or no longer is."""
+
+    def __init__(self, columns: Sequence[Column], *, id: str | None = None, marks: bool = False) -> None:
+        """With ``marks``, rows can be marked; their first column then shows it."""
         super().__init__(id=id)
+        self.marked: set[str] = set()
+        self._marks = marks
         self._columns = tuple(columns)
         self._all: Sequence[Row] = ()
         self._rows: Sequence[Row] = ()
         self._wanted = ""
+        self._folded: set[int] = set()
+        self._longest: dict[int, int] = {}
 
     # -- what it shows ---------------------------------------------------------------------------------------------
 
@@ -142,9 +157,15 @@ class Grid(ScrollView, can_focus=True):
         return len(self._all)
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Replaces the rows; the cursor stays on the row with the same key where there still is one."""
+        """Replaces the rows; the cursor stays on the row with the same key, or in its place when that one is gone.
+
+        Of rows that are all new, it is on the first.
+        """
+        before, key, place = self._all, self.key, self.cursor
         self._all = rows
-        self._refill(self.key)
+        there = {row.key for row in rows} if self.marked or key else set()
+        self.marked &= there
+        self._refill(key, place if key not in there and any(row.key in there for row in before) else 0)
 
     def search(self, wanted: str) -> None:
         """Shows only rows that hold ``wanted``; all of them when it is blank."""
@@ -155,15 +176,27 @@ class Grid(ScrollView, can_focus=True):
         """Puts the cursor on the row with ``key`` when it is shown."""
         self.cursor = next((i for i, row in enumerate(self._rows) if row.key == key), self.cursor)
 
-    def _refill(self, key: str) -> None:
+    def _refill(self, key: str, otherwise: int = 0) -> None:
         wanted = self._wanted
         self._rows = [r for r in self._all if wanted in r.folded] if wanted else self._all
-        place = next((i for i, row in enumerate(self._rows) if row.key == key), 0) if key else 0
+        otherwise = max(0, min(otherwise, len(self._rows) - 1))
+        self._measure()
+        place = next((i for i, row in enumerate(self._rows) if row.key == key), otherwise) if key else 0
         self.virtual_size = Size(0, len(self._rows) + 1)
         self.set_reactive(Grid.cursor, place)
         self._reveal()
         self.refresh()
         self._tell()
+
+    def _measure(self) -> None:
+        """What the rows ask of the columns' widths."""
+        numbered = list(enumerate(self._columns))
+        self._folded = {n for n, column in numbered if column.fold and not any(row.cells[n] for row in self._all)}
+        fitting = [n for n, column in numbered if column.fit]
+        self._longest = {
+            n: max([cell_len(plain(row.cells[n])) for row in self._all] + [cell_len(self._columns[n].title)])
+            for n in fitting
+        }
 
     def _tell(self) -> None:
         # Its own message even when a parent's handler moves the cursor: Textual ends a bubble at the sender.
@@ -198,6 +231,18 @@ class Grid(ScrollView, can_focus=True):
         if self._rows:
             self.post_message(self.Opened(self, self.key))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Most tables have nothing that is done to several rows."""
+        return action != "mark" or self._marks
+
+    def action_mark(self) -> None:
+        """Marks the row, or takes its mark off, and goes to the next."""
+        if self._rows:
+            self.marked ^= {self.key}
+            self.post_message(self.Marked())
+            self.refresh()
+            self.cursor += 1
+
     def on_click(self, event: events.Click) -> None:
         """The first click moves the cursor, the next one on the same row opens it."""
         row = event.y - 1 + self.scroll_offset.y
@@ -221,17 +266,29 @@ class Grid(ScrollView, can_focus=True):
         if index >= len(self._rows):
             return Strip.blank(width, self.rich_style)
         if index != self.cursor or not (self.has_focus or len(self._rows) > 1):
-            return self._strip(self._rows[index].cells, widths, styles, width, self.rich_style)
+            return self._strip(self._cells(index), widths, styles, width, self.rich_style)
         cursor = self.get_component_rich_style("grid--cursor")
         on_cursor = {} if self.has_focus else styles  # one ink on the accent: tones would not be readable on it
-        return self._strip(self._rows[index].cells, widths, on_cursor, width, cursor)
+        return self._strip(self._cells(index), widths, on_cursor, width, cursor)
+
+    def _cells(self, index: int) -> Sequence[Line]:
+        row = self._rows[index]
+        return (("▪", Tone.ACCENT), *row.cells[1:]) if row.key in self.marked else row.cells
 
     def _widths(self, width: int) -> list[int]:
         """Cells per column, -1 for a hidden one; the flexible ones share what the others leave."""
-        shown = [c for c in self._columns if width >= c.keep]
-        shares = sum(c.share for c in shown if not c.width)
-        left = width - sum(map(_room, shown)) - 2 * max(0, len(shown) - 1)
-        return [-1 if c not in shown else _room(c) or max(0, left * c.share // shares) for c in self._columns]
+        shown = [n for n, c in enumerate(self._columns) if width >= c.keep and n not in self._folded]
+        rooms = {n: _room(self._columns[n]) for n in shown}
+        left = max(0, width - sum(rooms.values()) - 2 * max(0, len(shown) - 1))
+        flexible = [n for n in shown if not rooms[n]]
+        for n in flexible:
+            if self._columns[n].fit:
+                rooms[n] = min(self._longest.get(n, 0), left * 3 // 5 if len(flexible) > 1 else left)
+                left -= rooms[n]
+        sharing = [n for n in flexible if not self._columns[n].fit]
+        shares = sum(self._columns[n].share for n in sharing)
+        rooms |= {n: left * self._columns[n].share // shares for n in sharing}
+        return [rooms.get(n, -1) for n in range(len(self._columns))]
 
     def _strip(
         self, cells: Sequence[Line], widths: list[int], styles: dict[Tone, Style], width: int, base: Style
@@ -278,11 +335,13 @@ class ListPane(Vertical):
         Binding("escape", "leave", "All rows", show=False, id="list.leave"),
     ]
 
-    def __init__(self, title: Callable[[int, int], str], columns: Sequence[Column], *, id: str) -> None:
+    def __init__(
+        self, title: Callable[[int, int], str], columns: Sequence[Column], *, id: str, marks: bool = False
+    ) -> None:
         """``title`` makes the border's title from the rows shown and the rows there are."""
         super().__init__(id=id, classes="pane")
         self._title = title
-        self.grid = Grid(columns, id=f"{id}-grid")
+        self.grid = Grid(columns, id=f"{id}-grid", marks=marks)
         self._line = Input(classes="line", placeholder=tr("Rows that hold…"))
 
     def compose(self) -> ComposeResult:
@@ -295,8 +354,19 @@ class ListPane(Vertical):
         self.grid.show(rows)
         self._retitle()
 
+    def show_all(self) -> None:
+        """Forgets the search; the focus stays where it is."""
+        self._line.value = ""
+        self._line.remove_class("-open")
+        self.grid.search("")
+
     def _retitle(self) -> None:
-        self.border_title = content(self._title(len(self.grid.rows), self.grid.total))
+        marked = f" ── ▪ {len(self.grid.marked)}" if self.grid.marked else ""
+        self.border_title = content(self._title(len(self.grid.rows), self.grid.total) + marked)
+
+    def on_grid_marked(self) -> None:
+        """The title tells how many are marked."""
+        self._retitle()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaving the search is possible while there is one."""
@@ -309,8 +379,7 @@ class ListPane(Vertical):
 
     def action_leave(self) -> None:
         """Closes the search line and shows every row."""
-        self._line.value = ""
-        self._line.remove_class("-open")
+        self.show_all()
         self.grid.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:

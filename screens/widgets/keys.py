@@ -27,11 +27,20 @@ ROOMY: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of the bar, the key that a click on it presses ("" for none), and the cells left free after it."""
+    """A piece of the bar.
+
+    Attributes:
+        key: that a click on it presses, "" for none.
+        gap: cells left free after it.
+        name: cells of the key's name, with which it begins.
+        here: it is the screen that is shown.
+    """
 
     words: Content
     key: str = ""
     gap: int = 2
+    name: int = 0
+    here: bool = False
 
 
 def with_alt(
@@ -99,9 +108,13 @@ class KeyBar(Static):
             group = binding.group.description if binding.group else ""
             groups[group].append(self._part(binding))
         edge = groups["edge"] if width >= ROOMY else groups["edge"][-1:]
-        modes = groups["mode"] if width >= ROOMY else [replace(part, gap=1) for part in groups["mode"]]
         lead, divider = Part(Content(" ")), Part(Content.styled("│", "$line"))
-        room = width - _width([lead, *modes, divider, Part(Content("")), *edge]) + 1
+        around = [lead, divider, Part(Content("")), *edge]
+        modes = groups["mode"] if width >= ROOMY else [replace(part, gap=1) for part in groups["mode"]]
+        if width < ROOMY and _width([*around, *modes, *groups[""]]) - 1 > width:
+            # What acts here matters more than the names of elsewhere.
+            modes = [part if part.here else replace(part, words=part.words[: part.name]) for part in modes]
+        room = width - _width([*around, *modes]) + 1
         middle = list(_fitting(groups[""], room))
         gap = Part(Content(" " * max(0, room - _width(middle))))
         self._parts = [lead, *modes, divider, *middle, gap, *edge]
@@ -110,10 +123,9 @@ class KeyBar(Static):
     def _part(self, binding: Binding) -> Part:
         here = binding.action == f"app.mode('{self.app.current_mode}')"
         words = tr(binding.description)
-        drawn = Content.assemble(
-            (key_name(binding.key), "$accent bold"), " ", (words, "$foreground bold" if here else "$quiet")
-        )
-        return Part(drawn, binding.key)
+        key = Content.styled(key_name(binding.key), "$accent bold")
+        drawn = Content.assemble(key, " ", (words, "$foreground bold" if here else "$quiet"))
+        return Part(drawn, binding.key, name=len(key), here=here)
 
     def on_click(self, event: events.Click) -> None:
         """A click on a key is the key."""

@@ -89,7 +89,8 @@ def _generation(stage: Generation) -> tuple[str, str]:
 
 def _decision(stage: Decision) -> tuple[str, str]:
     sign = "≥" if stage.support >= stage.threshold else "<"
-    parts = " · ".join(f"{name} {value:.2f}" for name, value in stage.parts)
+    names = {"coverage": tr("coverage"), "likeness": tr("likeness"), "agreement": tr("agreement")}
+    parts = " · ".join(f"{names.get(name, name)} {value:.2f}" for name, value in stage.parts)
     return f"s {stage.support:.2f} {sign} τ {stage.threshold:.2f}", parts
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 
-from screens.dialogs import ConfirmDialog, ErrorDialog, PassageDialog, PathDialog
+from screens.dialogs import ChoiceDialog, ConfirmDialog, ErrorDialog, NoteDialog, PassageDialog, PathDialog
+from screens.help import HelpScreen
+from screens.ingest import IngestScreen, share
 from screens.widgets.grid import Grid
 from screens.widgets.passage import Passage
 from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
+from workbench.records.corpus import IngestProgress
 
 
 async def test_models_are_listed_with_their_header_and_a_broken_one_says_why() -> None:
@@ -205,3 +208,218 @@ async def test_a_hundred_thousand_rows_are_drawn_without_a_wait() -> None:
         await pilot.pause()
         assert time.perf_counter() - began < 5  # not a measurement: drawing every row would take a minute
         assert "document 99999" in screen_text(app)
+
+
+# -- several documents at once, and what is said of them ---------------------------------------------------------------
+
+
+async def test_marked_documents_are_retired_and_deleted_together() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("space", "space")
+        await settle(pilot)
+        assert "── ▪ 2" in screen_text(app)
+        await pilot.press("R")
+        await settle(pilot)
+        assert [d.status for d in desk.documents()] == ["retired", "retired"] + ["current"] * 4
+        await pilot.press("D")
+        await pilot.pause()
+        seen = screen_text(app)
+        assert "Delete 2 documents?" in seen
+        assert "Traces of earlier questions keep the passages they showed" in seen
+        assert "y yes · n no" in seen
+        await pilot.press("y")
+        await settle(pilot)
+        assert len(desk.documents()) == 4
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "▪" not in screen_text(app)
+
+
+async def test_after_a_delete_the_cursor_stays_in_its_place() -> None:
+    app = app_on(FakeDesk(copies=9))
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        grid = app.screen.query_one("#documents-grid", Grid)
+        await pilot.press("down", "down", "down", "down", "down", "D", "y")
+        await settle(pilot)
+        assert grid.cursor == 5
+
+
+async def test_a_search_without_a_match_says_so_and_not_that_there_is_nothing() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("slash")
+        await type_text(pilot, "no such thing")
+        seen = screen_text(app)
+        assert "0/6" in seen
+        assert "No row holds what is searched for" in seen
+        assert "No documents yet" not in seen
+        await pilot.press("escape")
+        await settle(pilot)
+        await pilot.press("tab")
+        await pilot.press("slash")
+        await type_text(pilot, "no such thing")
+        assert "No row holds what is searched for" in screen_text(app)
+
+
+async def test_another_collection_is_shown_unsearched() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("slash")
+        await type_text(pilot, "faq")
+        await pilot.press("enter")
+        desk.choose_collection("faro")
+        app.changed()
+        await settle(pilot)
+        assert "faro ── 6" in screen_text(app)
+
+
+async def test_coming_back_to_corpus_shows_what_another_workbench_changed() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("f1")
+        desk.delete_documents([desk.documents()[0].id])
+        await pilot.press("f2")
+        await settle(pilot)
+        assert "regulations-2026 ── 5" in screen_text(app)
+
+
+async def test_a_dozen_lines_show_rows_and_the_keys() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "enrolment")
+        lines = screen_text(app).splitlines()
+        assert sum("1/6" in line for line in lines) >= 2
+        assert "F1" in lines[-1]
+        await pilot.press("f1")
+        await settle(pilot)
+        lines = screen_text(app).splitlines()
+        assert any("gemma" in line for line in lines)
+        assert "1" in lines[-1]
+
+
+async def test_at_80_columns_the_keys_of_the_screen_go_before_the_names_of_the_others() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        bar = screen_text(app).splitlines()[-1]
+        for words in ("2 Corpus", "R Retire", "D Delete"):
+            assert words in bar
+
+
+async def test_a_model_that_died_is_told_and_no_longer_shown_as_loaded() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        await pilot.press("down", "down", "enter")
+        await settle(pilot)
+        desk.kill("The language model's process ended: It was ended by SIGKILL.")
+        await pilot.pause(0.5)
+        seen = screen_text(app)
+        assert "✗ The language model's process ended: It was ended by SIGKILL." in seen
+        assert "●" not in seen.splitlines()[3]
+
+
+async def test_the_palette_loads_a_model_and_does_what_keys_do() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        app.action_load_model()
+        await settle(pilot)
+        assert isinstance(app.screen, ChoiceDialog)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.current_mode == "models"
+        assert desk.model is not None
+        assert desk.model.file.name.startswith("gemma")
+        await app.act("ask", "filter")
+        await settle(pilot)
+        assert app.current_mode == "ask"
+        assert app.focused is not None
+        assert app.focused.id == "filter"
+
+
+async def test_a_collection_is_deleted_by_name_after_a_question() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        app.action_delete_collection()
+        await settle(pilot)
+        await pilot.press("home", "enter")
+        await pilot.pause()
+        assert "faro goes for good: 14 documents · 96 chunks." in screen_text(app)
+        await pilot.press("y")
+        await settle(pilot)
+        assert desk.deleted == ["faro"]
+
+
+async def test_an_ingest_leaves_the_collection_and_tells_of_failures_whole() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("i")
+        await settle(pilot)
+        await type_text(pilot, "pyproject.toml")
+        app.screen.query_one("#collection").value = "new"  # type: ignore[attr-defined]
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert desk.collection == "regulations-2026"
+        assert isinstance(app.screen, IngestScreen)
+        seen = screen_text(app)
+        assert "11 of 12 sources read. 1 failed: w tells why." in " ".join(seen.replace("│", " ").split())
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, NoteDialog)
+        seen = screen_text(app)
+        assert "The PDF is locked." in seen
+        assert "→ Save it without a password." in seen
+
+
+async def test_help_opens_over_a_dialog() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("D", "question_mark")
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
+        seen = screen_text(app)
+        assert "In this dialog" in seen
+        assert "Yes" in seen
+
+
+def test_the_bar_of_an_ingest_follows_the_time_and_not_only_whole_sources() -> None:
+    running = IngestProgress("c", 0, 2, 1713, 2527, "big.txt", 14.2, 57.0, 120.0)
+    assert round(share(running), 2) == 0.68
+    assert share(IngestProgress("c", 1, 4, 0, 0, "", 0.0, None, 1.0)) == 0.25
+    assert share(IngestProgress("c", 4, 4, 9, 9, "", 3.0, 0.0, 3.0, finished=True)) == 1.0

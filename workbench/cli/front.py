@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,9 +36,27 @@ class FrontEnds:
         """The desk on ``file`` (the chosen one when None), closed at the end."""
         desk = self.open_desk(file or self.file)
         try:
-            yield desk
+            with ending_by_signal():
+                yield desk
         finally:
             desk.close()
+
+
+@contextmanager
+def ending_by_signal() -> Iterator[None]:
+    """A terminal that is closed (SIGHUP) or SIGTERM ends the command on the way that closes its file."""
+
+    def leave(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    names = ("SIGHUP", "SIGTERM") if threading.current_thread() is threading.main_thread() else ()
+    numbers = [number for name in names if (number := getattr(signal, name, None))]
+    before = [signal.signal(number, leave) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def open_screens(front: FrontEnds, file: Path | None = None) -> None:
