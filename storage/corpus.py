@@ -19,6 +19,7 @@ from storage.rows import (
     collection_record,
     document_record,
     index_record,
+    load_metadata,
     now,
     record_json,
 )
@@ -199,7 +200,7 @@ class FileCorpus:
             NotFoundError: no such collection, or the index is retired.
         """
         statement = f"""
-            SELECT d.id, d.source_id, d.uri, d.hash, d.metadata_hash, d.status,
+            SELECT d.source_id, d.id, d.uri, d.hash, d.metadata_hash, d.status, d.given,
                 EXISTS (SELECT 1 FROM indexed_document x WHERE x.index_id = ?1 AND x.document_key = d.key)
                 AND d.key NOT IN (
                     SELECT document_key FROM chunk WHERE index_id = ?1
@@ -210,8 +211,10 @@ class FileCorpus:
         with self._connections.read() as c:
             rows = c.execute(statement, (index_id, _collection_id(c, collection))).fetchall()
         return {
-            source_id: DocumentState(document_id, source_id, uri, digest, metadata_hash, status, bool(complete))
-            for document_id, source_id, uri, digest, metadata_hash, status, complete in rows
+            source_id: DocumentState(
+                document_id, source_id, uri, digest, metadata_hash, status, bool(complete), load_metadata(given)
+            )
+            for source_id, document_id, uri, digest, metadata_hash, status, given, complete in rows
         }
 
     def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:
@@ -259,9 +262,15 @@ class FileCorpus:
         self._connections.write(lambda c: fix_mean(c, index_id, mean))
         return mean if (fixed := self.token_mean(index_id)) is None else fixed
 
-    def update_metadata(self, document_id: str, metadata: Metadata, metadata_hash: str) -> None:
-        """Replaces a document's metadata (title, status and language columns follow it). Raises NotFoundError."""
-        self._connections.write(lambda c: documents.update_metadata(c, document_id, metadata, metadata_hash))
+    def update_metadata(
+        self, document_id: str, metadata: Metadata, metadata_hash: str, given: Metadata | None = None
+    ) -> None:
+        """Replaces a document's metadata (title, status and language columns follow it). Raises NotFoundError.
+
+        Args:
+            given: the part that a person gave; None leaves what is remembered of it.
+        """
+        self._connections.write(lambda c: documents.update_metadata(c, document_id, metadata, metadata_hash, given))
 
     def set_status(self, document_ids: Iterable[str], status: DocumentStatus) -> int:
         """Retires or restores; returns how many changed. Retired documents stay listed and are not retrieved."""

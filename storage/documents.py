@@ -31,7 +31,7 @@ class Embedded:
 
 _DOCUMENT_COLUMNS: Final = (
     "id, collection_id, source_id, uri, title, media_type, language, status, hash, metadata_hash, characters, "
-    "metadata, warnings, ingested"
+    "metadata, warnings, ingested, given"
 ).split(", ")
 _CHUNK_COLUMNS: Final = (
     "index_id, document_key, id, ordinal, start, end, header, path, section, kind, page, page_label, language, tokens, "
@@ -155,6 +155,7 @@ def _put_document_row(connection: Connection, collection_id: int, document: Docu
         dump_metadata(document.metadata),
         json.dumps(document.warnings),
         document.ingested.isoformat(),
+        dump_metadata(document.given),
     )
     return int(connection.execute(_PUT_DOCUMENT, row).fetchone()[0])
 
@@ -240,7 +241,9 @@ def _put_fields(connection: Connection, index_id: int, key: int, metadata: Metad
         )
 
 
-def update_metadata(connection: Connection, document_id: str, metadata: Metadata, metadata_hash: str) -> None:
+def update_metadata(
+    connection: Connection, document_id: str, metadata: Metadata, metadata_hash: str, given: Metadata | None
+) -> None:
     """Replaces metadata, and the columns and full-text headings that follow it. Raises NotFoundError."""
     row = connection.execute(
         "SELECT d.key, d.collection_id, d.title, d.language, d.status, t.structure FROM document d "
@@ -252,15 +255,17 @@ def update_metadata(connection: Connection, document_id: str, metadata: Metadata
     key, collection_id, title, language, status, structure = row
     own_title = json.loads(structure).get("title")
     wanted = storable(str(metadata.get("title") or own_title or title))
-    given = metadata.get("status")
+    stated = metadata.get("status")
     connection.execute(
-        "UPDATE document SET title = ?, language = ?, status = ?, metadata = ?, metadata_hash = ? WHERE key = ?",
+        "UPDATE document SET title = ?, language = ?, status = ?, metadata = ?, metadata_hash = ?, "
+        "given = coalesce(?, given) WHERE key = ?",
         (
             wanted,
             str(metadata.get("language") or language),
-            given if given in ("current", "retired") else status,
+            stated if stated in ("current", "retired") else status,
             dump_metadata(metadata),
             metadata_hash,
+            None if given is None else dump_metadata(given),
             key,
         ),
     )

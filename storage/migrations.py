@@ -55,6 +55,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0006_dataset_versions", _runs(schema.DATASET_VERSIONS)),
     Migration("0007_token_vectors", _add_token_vectors),
     Migration("0008_judgements", _runs(schema.JUDGEMENTS)),
+    Migration("0009_given_metadata", _runs(schema.GIVEN_METADATA)),
 )
 
 

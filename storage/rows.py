@@ -36,7 +36,7 @@ INDEX: Final = """
 """
 DOCUMENT: Final = """
     SELECT d.id, l.name, d.source_id, d.uri, d.title, d.media_type, d.language, d.status, d.hash, d.metadata_hash,
-        d.characters, d.metadata, d.ingested, d.warnings,
+        d.characters, d.metadata, d.ingested, d.warnings, d.given,
         (SELECT count(*) FROM chunk c WHERE c.document_key = d.key
          AND c.index_id = (SELECT i.id FROM corpus_index i WHERE i.collection_id = l.id AND i.status = 'current'))
     FROM document d JOIN collection l ON l.id = d.collection_id
@@ -49,7 +49,7 @@ CHUNK: Final = """
 
 _DOCUMENT_FIELDS: Final = (
     "id collection source_id uri title media_type language status hash metadata_hash "
-    "characters metadata ingested warnings chunks"
+    "characters metadata ingested warnings given chunks"
 ).split()
 _CHUNK_FIELDS: Final = (
     "id document_id source_id ordinal start end text header heading kind page page_label "
@@ -90,7 +90,7 @@ def index_record(row: tuple[Any, ...], vectors: int) -> Index:
 def document_record(row: tuple[Any, ...]) -> Document:
     """From a row of ``DOCUMENT``."""
     values = dict(zip(_DOCUMENT_FIELDS, row, strict=True))
-    values["metadata"] = load_metadata(values["metadata"])
+    values["metadata"], values["given"] = load_metadata(values["metadata"]), load_metadata(values["given"])
     values["ingested"] = _time(values["ingested"])
     values["warnings"] = tuple(json.loads(values["warnings"]))
     return Document(**values)

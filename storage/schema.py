@@ -225,6 +225,10 @@ CREATE TABLE eval_judgement (
 CREATE INDEX eval_judgement_run ON eval_judgement (run_id);
 """
 
+GIVEN_METADATA: Final = """
+ALTER TABLE document ADD COLUMN given TEXT NOT NULL DEFAULT '{}';
+"""
+
 DATASET_VERSIONS: Final = """
 CREATE TABLE dataset_version (
     dataset_id INTEGER NOT NULL REFERENCES dataset (id) ON DELETE CASCADE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -198,6 +198,7 @@ class DocumentState:
     metadata_hash: str
     status: DocumentStatus
     complete: bool
+    given: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +314,9 @@ class CorpusRepository(Protocol):
         """Stores it unless there is one already, and returns the one that holds from now on."""
         ...
 
-    def update_metadata(self, document_id: str, metadata: Metadata, metadata_hash: str) -> None:
+    def update_metadata(
+        self, document_id: str, metadata: Metadata, metadata_hash: str, given: Metadata | None = None
+    ) -> None:
         """Replaces a document's metadata (title, status and language columns follow it)."""
         ...
 

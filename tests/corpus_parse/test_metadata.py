@@ -69,7 +69,7 @@ def test_assignments() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["year", "=2026", "year=", "1st=x", "a b=c", "status=draft", "date=May", "language=Spanish!"]
+    "bad", ["year", "=2026", "1st=x", "a b=c", "status=draft", "date=May", "language=Spanish!"]
 )
 def test_a_bad_assignment_is_named_with_a_remedy(bad: str) -> None:
     with pytest.raises(UsageError) as caught:

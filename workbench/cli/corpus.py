@@ -22,7 +22,13 @@ DEFAULT_COLLECTION = "main"
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
 @click.option("--collection", "-c", default="", help="Where to put the documents [the chosen one, or main].")
-@click.option("--meta", "-m", multiple=True, metavar="KEY=VALUE", help="Metadata for every document; may be repeated.")
+@click.option(
+    "--meta",
+    "-m",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Metadata for every document, remembered until given anew; KEY= clears it. May be repeated.",
+)
 @click.option(
     "--recipe",
     default="",

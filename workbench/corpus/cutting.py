@@ -44,21 +44,30 @@ class Cutter:
         with task.path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         beside = sidecar(task.path)
-        given_hash = metadata_hash(merge({}, beside, self._setup.given))
+        given = {key: value for key, value in {**task.given, **self._setup.given}.items() if value != ""}
+        given_hash = metadata_hash(merge({}, beside, given))
         known = [state for state in task.stored if state.complete and state.hash == digest]
         for state in known:
-            if state.metadata_hash == given_hash:
+            if state.metadata_hash == given_hash and state.given == given:
                 return Unchanged(state)
         parsed = parse(task.path, task.source_id)
-        metadata = merge(parsed.metadata, beside, self._setup.given)
+        metadata = merge(parsed.metadata, beside, given)
         source_id = str(metadata.get("source_id", task.source_id))
         for state in known:
             if state.source_id == source_id:
-                return Described(state, metadata, given_hash)
-        return self._cut(self._document(task, source_id, parsed, metadata, digest, given_hash), parsed)
+                return Described(state, metadata, given_hash, given)
+        document = self._document(task, source_id, parsed, metadata, digest, given_hash, given)
+        return self._cut(document, parsed)
 
     def _document(
-        self, task: ReadFile, source_id: str, parsed: ParsedDocument, metadata: Metadata, digest: str, given_hash: str
+        self,
+        task: ReadFile,
+        source_id: str,
+        parsed: ParsedDocument,
+        metadata: Metadata,
+        digest: str,
+        given_hash: str,
+        given: Metadata,
     ) -> Document:
         return Document(
             id=document_id(self._setup.collection, source_id),
@@ -75,6 +84,7 @@ class Cutter:
             metadata=metadata,
             ingested=datetime.now(UTC),
             warnings=parsed.warnings,
+            given=given,
         )
 
     def _cut(self, document: Document, parsed: ParsedDocument) -> Cut:

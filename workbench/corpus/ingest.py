@@ -44,8 +44,8 @@ class Ingester:
         later run completes one that was interrupted.
 
         Raises:
-            UsageError: a path doesn't exist (and, for ``on_missing``, never held a document), or the recipe differs from
-                the collection's and ``rechunk`` is off.
+            UsageError: a path doesn't exist (and never held a document that ``on_missing`` could settle), or the recipe
+                differs from the collection's and ``rechunk`` is off.
             EngineError: the embedder failed; what was committed stays.
         """
         cancel = cancel or threading.Event()

@@ -72,20 +72,23 @@ def from_document(fields: Metadata) -> tuple[dict[str, MetaValue], tuple[str, ..
 def parse_assignments(assignments: Iterable[str]) -> dict[str, MetaValue]:
     """``("year=2026", "roles=student,teacher", "tags=[a, b]")`` as typed metadata; quotes keep a value text.
 
+    ``key=`` gives an empty text, whatever the key: it is given no more.
+
     Raises:
-        UsageError: no ``=``, no value, an impossible key, or a value that a well-known key can't have.
+        UsageError: no ``=``, an impossible key, or a value that a well-known key can't have.
     """
     fields: dict[str, MetaValue] = {}
     for assignment in assignments:
         key, equals, value = (part.strip() for part in assignment.partition("="))
-        if not (equals and value and _KEY.fullmatch(key)):
+        if not (equals and _KEY.fullmatch(key)):
             raise UsageError(
                 tr("Metadata not understood"),
                 tr("“{given}” is not of the form key=value.", given=assignment),
                 tr("Write for example: --meta year=2026 --meta roles=student,teacher"),
             )
         fields[_canonical(key)] = _scalar(value, _canonical(key))
-    return _checked_or_usage_error(fields)
+    cleared = {key: value for key, value in fields.items() if value == ""}
+    return _checked_or_usage_error({key: value for key, value in fields.items() if value != ""}) | cleared
 
 
 def sidecar(path: Path) -> dict[str, MetaValue]:

@@ -58,7 +58,8 @@ class Preparer:
         self.present.update(state.source_id for state in stored)
         names = [state.source_id for state in stored]
         own_name = source.source_id if source.source_id in names or not names else names[0]
-        return ReadFile(source.path, uri, own_name, stored)
+        known = stored[0] if stored else self._states.get(own_name)
+        return ReadFile(source.path, uri, own_name, stored, known.given if known else {})
 
     def cutting(self, states: Sequence[DocumentState]) -> Iterator[CutStored]:
         """The tasks to cut documents again from their stored text; one that was deleted meanwhile is passed over."""
@@ -102,7 +103,9 @@ class Preparer:
         self._claim(state.source_id, task)
         return Prepared(
             IngestOutcome(state.source_id, "metadata"),
-            store=lambda *_: self._corpus.update_metadata(state.document_id, result.metadata, result.metadata_hash),
+            store=lambda *_: self._corpus.update_metadata(
+                state.document_id, result.metadata, result.metadata_hash, result.given
+            ),
         )
 
     def _cut(self, task: Task, result: Cut) -> Prepared:

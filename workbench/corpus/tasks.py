@@ -6,7 +6,7 @@ the child may ask for vectors with ``Wanted`` and gets them in ``Vectors``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,7 +19,7 @@ class Setup:
     """What holds for every task of one ingest.
 
     Attributes:
-        given: metadata from the person, for every file.
+        given: metadata from the person, for every file; a key with an empty text is no longer given.
         language: of the interface, for what the child has to say.
         time_limit_s: for one task; the child ends when it takes longer.
     """
@@ -41,12 +41,14 @@ class ReadFile:
         uri: where it is, absolute.
         source_id: what it is known by, unless its metadata say otherwise.
         stored: what the collection holds of that file.
+        given: metadata that a person gave for it before.
     """
 
     path: Path
     uri: str
     source_id: str
     stored: tuple[DocumentState, ...] = ()
+    given: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class Described:
     state: DocumentState
     metadata: Metadata
     metadata_hash: str
+    given: Metadata
 
 
 @dataclass(frozen=True, slots=True)

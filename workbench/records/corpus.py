@@ -142,6 +142,7 @@ class Document:
         hash: SHA-256 of the source bytes; ``metadata_hash`` of the metadata given with them.
         characters: length of the stored text.
         metadata: typed; holds title, date, version, valid_from, valid_to, owner, roles, tags and free keys.
+        given: the part of it that a person gave at ingest; it stays until it is given anew.
     """
 
     id: str
@@ -159,6 +160,7 @@ class Document:
     ingested: datetime
     warnings: tuple[str, ...] = ()
     chunks: int = 0
+    given: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +244,8 @@ class IngestRequest:
     """What to ingest and how.
 
     Attributes:
-        metadata: given by the person for all sources; wins over sidecar and front matter.
+        metadata: given by the person for all sources; wins over sidecar and front matter. What was given before and
+            isn't named now stays; a key with an empty text is given no more.
         on_missing: what happens to documents of this collection that came from these paths and are gone now.
         rechunk: apply ``recipe`` to the whole collection when it differs from the collection's own.
     """
