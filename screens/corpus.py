@@ -14,12 +14,12 @@ from textual.widget import Widget
 
 from screens.base import ModeScreen
 from screens.dialogs import ConfirmDialog, NoteDialog
-from screens.source import read_chunk, read_span, show_source
+from screens.source import SourceView, read_chunk, read_span, show_source
 from screens.style import Line, Tone, content, count, place
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Column, Grid, ListPane, Row
-from screens.work import Jobs
-from workbench.errors import WorkbenchError
+from screens.work import Failed, Jobs
+from workbench.errors import NotFoundError, WorkbenchError
 from workbench.i18n import tr
 from workbench.records.corpus import Chunk, Collection, Document, DocumentStatus
 
@@ -151,13 +151,15 @@ class CorpusScreen(ModeScreen):
     def action_open(self) -> None:
         """The source text, the chunk lit (its start when the document has no chunks)."""
         chunk, document = self.query_one("#chunks-grid", Grid).key, self._document
-        if chunk:
-            self.jobs.read(self, lambda: read_chunk(self.desk, chunk), lambda view: show_source(self, view))
-        elif document:
-            key = document.id
-            self.jobs.read(self, lambda: read_span(self.desk, key, 0, 0), lambda view: show_source(self, view))
-        else:
+        if document is None:
             self.notify(tr("There is no document here to open."), timeout=3)
+            return
+        key = document.id
+
+        def read() -> SourceView:
+            return read_chunk(self.desk, chunk) if chunk else read_span(self.desk, key, 0, 0)
+
+        self.jobs.read(self, read, lambda view: show_source(self, view), self._failed(document))
 
     def action_back(self) -> None:
         """One level out."""
@@ -179,7 +181,8 @@ class CorpusScreen(ModeScreen):
         if len(keys) > 1:
             told = tr("{count} retired.", count=len(keys)) if retire else tr("{count} restored.", count=len(keys))
         status: DocumentStatus = "retired" if retire else "current"
-        self.jobs.read(self, lambda: self.desk.set_status(keys, status), lambda _: self._changed(told))
+        failed = self._failed(*documents)
+        self.jobs.read(self, lambda: self.desk.set_status(keys, status), lambda _: self._changed(told), failed)
 
     def _changed(self, told: str) -> None:
         self.notify(told, timeout=4, markup=False)
@@ -204,16 +207,24 @@ class CorpusScreen(ModeScreen):
             title = tr("Delete {count} documents?", count=many)
         kept = tr("Traces of earlier questions keep the passages they showed; nothing in the workbench removes those.")
         dialog = ConfirmDialog(title, f"{what}\n\n{kept}", tr("Delete"), tr("Keep"))
+        self.app.push_screen(dialog, lambda yes: self._delete(documents) if yes else None)
+
+    def _delete(self, documents: list[Document]) -> None:
         keys = [d.id for d in documents]
-        self.app.push_screen(dialog, lambda yes: self._delete(keys) if yes else None)
+        self.jobs.read(self, lambda: self.desk.delete_documents(keys), self._deleted, self._failed(*documents))
 
-    def _delete(self, keys: list[str]) -> None:
-        self.jobs.read(self, lambda: self.desk.delete_documents(keys), self._deleted, self._not_deleted)
+    def _failed(self, *documents: Document) -> Failed:
+        """Shows what is there now: when a document is gone, another workbench was faster."""
+        names = ", ".join(document.source_id for document in documents)
 
-    def _not_deleted(self, error: WorkbenchError) -> None:
-        """Shows what is there now: most often another workbench was faster."""
-        self.bench.changed()
-        self.bench.show_error(error)
+        def failed(error: WorkbenchError) -> None:
+            self.bench.changed()
+            if isinstance(error, NotFoundError):
+                gone = tr("Not in the file any more, or not all of it: {names}.", names=names)
+                error = NotFoundError(tr("No such document"), gone, tr("The list has been read anew."))
+            self.bench.show_error(error)
+
+        return failed
 
     def _deleted(self, checks: tuple[DeleteCheck, ...]) -> None:
         title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")

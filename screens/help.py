@@ -12,6 +12,7 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
+from screens.base import ModeScreen
 from screens.style import Line, Tone, content
 from screens.widgets.facts import Facts
 from screens.widgets.keys import key_name
@@ -58,6 +59,7 @@ def declared(kind: type) -> Iterator[Binding]:
 def _headings() -> dict[str, str]:
     """Class → heading, in the order of the help."""
     return {
+        "ModalScreen": tr("In this dialog"),
         "AskScreen": tr("Ask"),
         "ModelsScreen": tr("Models"),
         "CorpusScreen": tr("Corpus"),
@@ -68,7 +70,6 @@ def _headings() -> dict[str, str]:
         "Grid": tr("In a table"),
         "Passage": tr("In a text"),
         "Input": tr("In a text field"),
-        "ModalScreen": tr("In this dialog"),
         "": tr("Moving about"),
     }
 
@@ -87,6 +88,7 @@ class HelpScreen(ModalScreen[None]):
     def __init__(self, beneath: Screen[object]) -> None:
         super().__init__()
         self._sections = sections(beneath)
+        self._legend = beneath.legend() if isinstance(beneath, ModeScreen) else []
 
     def compose(self) -> ComposeResult:
         """One scrolling text."""
@@ -99,6 +101,11 @@ class HelpScreen(ModalScreen[None]):
                 keys = Facts()
                 keys.show([(name, _meaning(binding)) for binding, name in joined(bindings)], label=KEYS_WIDTH)
                 yield keys
+            if self._legend:
+                yield Static(content("\n", (tr("Signs"), Tone.ACCENT)))
+                signs = Facts()
+                signs.show(self._legend, label=KEYS_WIDTH)
+                yield signs
 
 
 def _meaning(binding: Binding) -> Line:

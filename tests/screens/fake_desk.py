@@ -220,6 +220,8 @@ class FakeDesk:
     def delete_documents(self, document_ids: Sequence[str]) -> tuple[DeleteCheck, ...]:
         checks = []
         for key in document_ids:
+            if key not in self._documents:
+                raise NotFoundError("No such document", f"There is no document “{key}”.", "")
             gone = self._documents.pop(key)
             self._chunks = {k: c for k, c in self._chunks.items() if c.document_id != key}
             checks.append(DeleteCheck(key, gone.source_id, {"chunk": 0, "full text": 0, "vectors": 0}))

@@ -423,3 +423,25 @@ def test_the_bar_of_an_ingest_follows_the_time_and_not_only_whole_sources() -> N
     assert round(share(running), 2) == 0.68
     assert share(IngestProgress("c", 1, 4, 0, 0, "", 0.0, None, 1.0)) == 0.25
     assert share(IngestProgress("c", 4, 4, 9, 9, "", 3.0, 0.0, 3.0, finished=True)) == 1.0
+
+
+async def test_a_document_that_another_workbench_deleted_is_named_as_the_person_knows_it() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        gone = desk.documents()[0]
+        await pilot.press("D")
+        await pilot.pause()
+        desk.delete_documents([gone.id])
+        await pilot.press("y")
+        await settle(pilot)
+        assert isinstance(app.screen, ErrorDialog)
+        seen = screen_text(app)
+        assert f"Not in the file any more, or not all of it: {gone.source_id}." in seen
+        assert gone.id not in seen
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "regulations-2026 ── 5" in screen_text(app)
