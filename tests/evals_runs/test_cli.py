@@ -154,3 +154,25 @@ def test_the_help_of_every_level_is_in_spanish_too() -> None:
     }
     assert len(sentences) > 40
     assert not {s for s in sentences if s not in spanish}
+
+
+def test_a_ladder_holds_each_run_against_the_one_before(cli: Cli) -> None:
+    for k in ("1", "2", "3"):
+        cli("run", "faq", *LEXICAL, "-k", k, "--title", f"k {k}")
+    told = cli("ladder", "1", "2", "3")
+    assert told.code == 0
+    assert [line.split("  ")[0] for line in told.out.splitlines()[1:]] == ["#1 k 1", "#2 k 2", "#3 k 3"]
+    assert "+0 −0" in told.out
+    steps = json.loads(cli("ladder", "1", "2", "3", "--json").out)
+    assert [(s["a"]["id"], s["b"]["id"]) for s in steps] == [(1, 2), (2, 3)]
+    assert cli("ladder", "1").code == 2
+
+
+def test_a_run_leaves_as_trec_and_a_comparison_as_html(cli: Cli) -> None:
+    cli("run", "faq", *LEXICAL)
+    cli("run", "faq", *LEXICAL)
+    rows = [line.split() for line in cli("report", "1", "--format", "trec").out.splitlines() if line]
+    assert ["fee", "Q0", "enrolment.md", "1"] in [row[:4] for row in rows]
+    assert {row[5] for row in rows} == {"workbench-1"}
+    assert "<table" in cli("compare", "1", "2", "--html").out
+    assert "# #1" in cli("compare", "1", "2", "--markdown").out.replace("\\", "")

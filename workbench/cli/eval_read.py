@@ -9,7 +9,7 @@ import click
 
 from workbench.cli.display import print_json, print_table
 from workbench.cli.eval import group, run_number
-from workbench.cli.eval_text import print_case, print_comparison, print_report, print_results
+from workbench.cli.eval_text import print_case, print_comparison, print_ladder, print_report, print_results
 from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.evals.lab import ReportForm
@@ -46,14 +46,15 @@ def show(front: FrontEnds, run_id: str, case_id: str, every: bool, as_json: bool
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-@click.option("--markdown", is_flag=True, help="Print as Markdown.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print as Markdown.")
+@click.option("--html", "form", flag_value="html", help="Print as HTML.")
 @click.pass_obj
-def compare(front: FrontEnds, a: str, b: str, as_json: bool, markdown: bool) -> None:
+def compare(front: FrontEnds, a: str, b: str, as_json: bool, form: Literal["markdown", "html"] | None) -> None:
     """Compares two runs case by case: what B fixed and broke, and whether it is more than chance."""
     with front.desk() as desk:
         first, second = run_number(desk, a), run_number(desk, b)
-        if markdown:
-            click.echo(desk.evals.export_comparison(first, second))
+        if form:
+            click.echo(desk.evals.export_comparison(first, second, form))
             return
         compared = desk.evals.compare(first, second)
     if as_json:
@@ -63,14 +64,30 @@ def compare(front: FrontEnds, a: str, b: str, as_json: bool, markdown: bool) -> 
 
 
 @group.command()
+@click.argument("runs", metavar="RUN RUN…", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def ladder(front: FrontEnds, runs: tuple[str, ...], as_json: bool) -> None:
+    """Puts runs in the order given, each against the one before it: what each step of an ablation brings."""
+    if len(runs) < 2:
+        raise UsageError(tr("No ladder"), tr("A ladder has at least two runs."), tr("List them: workbench eval list"))
+    with front.desk() as desk:
+        steps = desk.evals.ladder([run_number(desk, run) for run in runs])
+    if as_json:
+        print_json(steps)
+    else:
+        print_ladder(steps)
+
+
+@group.command()
 @click.argument("run_id", metavar="RUN")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["markdown", "html", "latex"]),
+    type=click.Choice(["markdown", "html", "latex", "trec"]),
     default="markdown",
     show_default=True,
-    help="LaTeX is a table of the dataset's complete runs.",
+    help="LaTeX is a table of the dataset's complete runs, TREC this one's rankings.",
 )
 @click.option("--output", "-o", "file", type=click.Path(path_type=Path), help="Write it here [stdout].")
 @click.pass_obj

@@ -11,7 +11,7 @@ from workbench.evals.compare import p_text, verdict
 from workbench.evals.reports import estimate_text, headline_metrics, judged_text, run_name, stage_title
 from workbench.evals.scoring import describe
 from workbench.i18n import tr
-from workbench.records.evals import Case, CaseResult, RunComparison, RunReport
+from workbench.records.evals import Case, CaseResult, MetricChange, RunComparison, RunReport
 from workbench.text.clean import printable
 
 
@@ -84,6 +84,25 @@ def print_comparison(compared: RunComparison) -> None:
         if cases:
             click.echo(printable(f"{title}: {', '.join(cases)}", newlines=False))
     print_warnings(compared.warnings)
+
+
+def print_ladder(steps: Sequence[RunComparison]) -> None:
+    """A line a run: how many of the cases shared with the run before pass, and what changed since that one."""
+    rows = [(run_name(steps[0].a), *_rung(steps[0].metrics, first=True), "", "", "")]
+    rows += [
+        (run_name(s.b), *_rung(s.metrics), f"+{len(s.fixed)} −{len(s.broken)}", p_text(s.p_value), ", ".join(s.differs))
+        for s in steps
+    ]
+    head = (tr("run"), describe("pass_rate").title, "n", tr("fixed, broken"), tr("McNemar"), tr("changed"))
+    print_table(head, rows, right=(2,))
+
+
+def _rung(metrics: Sequence[MetricChange], *, first: bool = False) -> tuple[str, str]:
+    change = next((m for m in metrics if m.metric == "pass_rate"), None)
+    if change is None:
+        return "–", ""
+    found = change.a if first else change.b
+    return estimate_text("pass_rate", found), f"{found.n:,}"
 
 
 def print_results(results: Sequence[CaseResult]) -> None:

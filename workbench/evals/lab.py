@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from workbench.answers.ask import THRESHOLD_SETTING
@@ -14,6 +15,7 @@ from workbench.errors import Cancelled, NotFoundError, UsageError
 from workbench.evals import failure, reports
 from workbench.evals.collecting import DatasetLab
 from workbench.evals.compare import compare_runs
+from workbench.evals.formats.trec import run_text
 from workbench.evals.gates import check_gates
 from workbench.evals.judge import RUBRIC, Judge, summarise
 from workbench.evals.runner import EvalRunner, Runtimes
@@ -42,7 +44,7 @@ from workbench.records.evals import (
 )
 from workbench.records.retrieval import SearchOptions
 
-ReportForm: TypeAlias = Literal["markdown", "html", "latex"]
+ReportForm: TypeAlias = Literal["markdown", "html", "latex", "trec"]
 
 
 class EvalLab(DatasetLab):
@@ -180,7 +182,12 @@ class EvalLab(DatasetLab):
         return compared
 
     def export_report(self, run_id: int, form: ReportForm = "markdown", gates: Sequence[GateResult] = ()) -> str:
-        """The report as a text to hand on; in LaTeX, a table of all complete runs of its dataset, best first."""
+        """The report as a text to hand on; in LaTeX, a table of all complete runs of its dataset, best first.
+
+        In TREC's form, the run's rankings of documents for the tools that score them.
+        """
+        if form == "trec":
+            return run_text(self.results(run_id), f"workbench-{self.find_run(run_id).id}")
         report, results = self.report(run_id), self.results(run_id)
         if form == "html":
             return reports.report_html(report, results, gates)
@@ -189,9 +196,14 @@ class EvalLab(DatasetLab):
         others = [r.id for r in self.runs(report.run.config.dataset) if r.status == "complete" and r.id != run_id]
         return reports.ranking_latex([report, *map(self.report, others)])
 
-    def export_comparison(self, a: int, b: int) -> str:
-        """The comparison as Markdown."""
-        return reports.comparison_markdown(self.compare(a, b))
+    def export_comparison(self, a: int, b: int, form: Literal["markdown", "html"] = "markdown") -> str:
+        """The comparison as a text to hand on."""
+        compared = self.compare(a, b)
+        return reports.comparison_html(compared) if form == "html" else reports.comparison_markdown(compared)
+
+    def ladder(self, run_ids: Sequence[int]) -> tuple[RunComparison, ...]:
+        """Each run against the one before it: what each rung of an ablation brings. Raises as ``compare``."""
+        return tuple(self.compare(a, b) for a, b in pairwise(run_ids))
 
     # -- labels ----------------------------------------------------------------------------------------------------
 
