@@ -22,9 +22,10 @@ from screens.dialogs import PassageDialog
 from screens.history import PastTrace, read_past, read_trace
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
-from screens.style import content, milliseconds
+from screens.style import content, milliseconds, shorten
 from screens.widgets import ranking, stages
 from screens.widgets.answer import AnswerPane
+from screens.widgets.facts import Fact
 from screens.widgets.grid import Grid
 from screens.widgets.keys import with_alt
 from screens.work import Job, Jobs, Latest
@@ -101,6 +102,10 @@ class AskScreen(ModeScreen):
         self.query_one("#found").add_class("pane")
         self.query_one(AnswerPane).show(None)
 
+    def legend(self) -> list[Fact]:
+        """Of the ranking, the stages and the answer."""
+        return stages.legend()
+
     def arrive(self) -> None:
         """Whoever comes to ask types."""
         self.query_one("#query", Input).focus()
@@ -138,8 +143,13 @@ class AskScreen(ModeScreen):
 
     def _mark(self) -> None:
         """An answer says whose it is as soon as it is not the question's that stands above it."""
-        pane, trace = self.query_one(AnswerPane), self._trace
-        pane.mark(trace is not None and asked(trace) != (self._query, self._options().filter))
+        query, expression = asked(self._trace) if self._trace else (self._query, self._options().filter)
+        told = ""
+        if query != self._query:
+            told = tr("to an earlier question: {query}", query=shorten(query, 60))
+        elif expression != self._options().filter:
+            told = tr("with the filter before: {filter}", filter=expression or "–")
+        self.query_one(AnswerPane).mark(told)
 
     @property
     def _query(self) -> str:

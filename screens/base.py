@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widget import Widget
 
+from screens.widgets.facts import Fact
 from screens.widgets.keys import KeyBar, with_alt
 from screens.widgets.top import TopLine
 from screens.work import Jobs
@@ -55,6 +56,10 @@ class ModeScreen(Screen[None]):
     def reload(self) -> None:
         """Reads anew, in a worker, what the screen lists."""
         raise NotImplementedError
+
+    def legend(self) -> list[Fact]:
+        """Signs that the screen writes, each with what it means; for the help."""
+        return []
 
     def arrive(self) -> None:
         """The person came here by its key or from another screen; not called when a dialog over it closes."""

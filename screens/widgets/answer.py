@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import SUPPORT, Line, Tone, content, count, place, shorten
+from screens.style import SUPPORT, Line, Tone, content, count, place
 from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Context, Generation, Outcome, Trace
@@ -106,7 +106,7 @@ def citation_rows(answer: Answer) -> tuple[list[Row], list[Citation | None]]:
     for claim in answer.claims:
         for citation in claim.citations:
             where = place(citation.heading, citation.page_label, citation.page)
-            quote = f"“{citation.quote}”"
+            quote = f"“{' '.join(citation.quote.split())}”"
             cells: tuple[Line, ...] = (
                 SUPPORT[citation.level],
                 f"{citation.support:.2f}",
@@ -141,7 +141,6 @@ class AnswerPane(Vertical):
     def __init__(self) -> None:
         super().__init__(id="answer", classes="pane")
         self.citations: list[Citation | None] = []
-        self._query = ""
         self._headline = content("")
 
     def compose(self) -> ComposeResult:
@@ -153,8 +152,8 @@ class AnswerPane(Vertical):
                 Column("", 1),
                 Column("s", 4, "right"),
                 Column("", 4),
-                Column(tr("source"), 18, tail=True),
-                Column("§", 16, keep=84),
+                Column(tr("source"), 0, tail=True, fit=True),
+                Column("§", 16, keep=84, fold=True),
                 Column(tr("quote"), 0),
             ],
             id="citations",
@@ -164,17 +163,15 @@ class AnswerPane(Vertical):
         """What a row cites, None when the row is of an answer that is gone."""
         return dict(enumerate(self.citations)).get(int(key)) if key.isdecimal() else None
 
-    def mark(self, earlier: bool) -> None:
-        """Says whether the answer is to an earlier question than the one that is typed."""
-        self.set_class(earlier, "-stale")
-        told = content(f"{tr('Answer')} ── {tr('to an earlier question: {query}', query=self._query)}")
-        self.border_title = told if earlier else self._headline
+    def mark(self, earlier: str) -> None:
+        """Says, when the answer is not to what is typed now, to what it is; "" when it is."""
+        self.set_class(bool(earlier), "-stale")
+        self.border_title = content(f"{tr('Answer')} ── {earlier}") if earlier else self._headline
 
     def show(self, trace: Trace | None, *, streaming: bool = False) -> None:
         """Draws the trace so far; None empties the pane."""
-        self._query = shorten(trace.query, 60) if trace else ""
         self._headline = headline(trace, streaming)
-        self.mark(False)
+        self.mark("")
         span = trace.span("generation") if trace else None
         tokens = span.output.output_tokens if span and isinstance(span.output, Generation) else 0
         reading = tr("reading the prompt · esc cancels") if span else tr("esc cancels")

@@ -318,6 +318,8 @@ def _room(column: Column) -> int:
 
 
 def _fit(cell: Text, width: int, column: Column) -> Text:
+    if width <= 0:
+        return Text("", end="", no_wrap=True)
     if column.tail and cell.cell_len > width > 0:
         cell = _last(cell, width)
     cell.truncate(width, overflow="ellipsis")

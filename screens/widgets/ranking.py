@@ -15,13 +15,13 @@ def columns() -> list[Column]:
     """Headings in the interface's language."""
     return [
         Column("#", 2, "right"),
-        Column("", 3),
+        Column("", 3, fold=True),
         Column(tr("lex"), 3, "right"),
         Column(tr("dense"), 5, "right"),
-        Column(tr("source"), 0, tail=True),
-        Column("§", 0, keep=64),
-        Column(tr("why"), 13),
-        Column(tr("text"), 0, keep=96, share=2),
+        Column(tr("source"), 0, tail=True, fit=True),
+        Column("§", 0, keep=100, fold=True),
+        Column(tr("why"), 13, keep=92),
+        Column(tr("text"), 0, share=2),
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from textual.content import Content
 
 from screens.style import Line, Tone, content, count, milliseconds
+from screens.widgets.facts import Fact
 from workbench.i18n import tr
 from workbench.records.answers import Context, Decision, Generation, Prompt, Stage, Trace
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, SearchResult
@@ -68,7 +69,7 @@ def _pairs(stage: RerankResult) -> list[str]:
 
 
 def _context(stage: Context) -> tuple[str, str]:
-    reasons = {"duplicate": tr("duplicate"), "budget": tr("budget"), "limit": tr("limit")}
+    reasons = {"duplicate": tr("duplicate"), "budget": tr("over the budget"), "limit": tr("beyond the best")}
     cut = Counter(reasons[d.reason] for d in stage.dropped)
     kept = len(stage.evidence)
     return f"{kept + len(stage.dropped)} → {kept}", "✂ " + ", ".join(f"{n} {r}" for r, n in cut.items()) if cut else ""
@@ -133,6 +134,24 @@ def _lines(stages: Iterable[tuple[str, Stage, float | None]]) -> Iterable[StageL
         if render:
             flow, note = render(stage)
             yield StageLine(stage_name(name), flow, "" if ms is None else milliseconds(ms), note)
+
+
+def legend() -> list[Fact]:
+    """The signs of Ask, each with what it means."""
+    return [
+        ("lex  dense", tr("rank in the words lane, rank in the meaning lane; – not found there")),
+        ("▲ ▼ new", tr("places gained or lost since the ranking before")),
+        ("1/61 + 1/63", tr("score of RRF: the sum of 1/(60 + rank) over the lanes")),
+        ("σ", tr("share of the chunks that pass the filters")),
+        ("✂", tr("chunks found but not given to the answer, and why")),
+        ("s ≥ τ", tr("support s from 0 to 1; below the threshold τ nothing is answered")),
+        (tr("coverage"), tr("how much of the question's weight in words the best passage holds")),
+        (tr("likeness"), tr("how close the closest sentence is in meaning")),
+        (tr("agreement"), tr("1 when both lanes put the same chunk first")),
+        ("✓ ~ ✗", tr("the cited passage says the claim, says part of it, does not say it")),
+        ("[F1]", tr("the evidence that backs the sentence before it; enter on its row opens the source there")),
+        (tr("prompt"), tr("tokens used of the window: instructions + evidence + question + reserve for the answer")),
+    ]
 
 
 def stage_name(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -27,7 +28,8 @@ def top_line(status: DeskStatus | None, works: Sequence[Job], width: int) -> Con
     where: Line = (status.file, (" › ", Tone.DIM), status.collection) if status.collection else status.file
     loaded, running, ram, vram, reach = _loaded(status), _running(works), _ram(status), _vram(status), _reach(status)
     whole, short = (running, ram, vram, reach), (running, ram, reach)
-    for middle, end in ((loaded, whole), (loaded, short), ("", whole), ("", short)):
+    first = _first(status)
+    for middle, end in ((loaded, whole), (loaded, short), (first, short), (first, (running, reach)), ("", short)):
         room = width - _width((name, where, middle, end))
         if room >= 4:
             lead = room // 2
@@ -45,12 +47,19 @@ def _running(works: Sequence[Job]) -> Line:
     if not works:
         return ""
     first = works[0]
-    more = f" +{len(works) - 1}" if len(works) > 1 else ""
+    more = " · " + tr("{count} more", count=len(works) - 1) if len(works) > 1 else ""
     return (f"{shorten(first.title, 20)} {first.detail}{more}".rstrip() + "   ", Tone.ACCENT)
+
+
+def _first(status: DeskStatus) -> Line:
+    """The loaded model alone: the embedder is always the same."""
+    return _loaded(replace(status, embedder="")) if status.model or status.ended else ""
 
 
 def _loaded(status: DeskStatus) -> Line:
     names: list[Line] = []
+    if status.ended:
+        return (("✗ ", Tone.BAD), tr("the model's process ended"))
     if status.model:
         names.append(shorten(status.model.file.name.removesuffix(".gguf"), 32))
     if status.embedder:

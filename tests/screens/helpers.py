@@ -12,6 +12,7 @@ from tests.screens.fake_desk import FakeDesk
 
 SMALL = (80, 24)
 WIDE = (120, 36)
+LARGE = (160, 48)
 
 
 def app_on(desk: FakeDesk) -> WorkbenchApp:

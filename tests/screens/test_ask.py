@@ -15,14 +15,14 @@ from screens.widgets.answer import AnswerPane
 from screens.widgets.grid import Grid
 from screens.widgets.passage import Passage
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, press_each, screen_text, settle, type_text
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, press_each, screen_text, settle, type_text
 from workbench.ports import TraceSummary
 from workbench.records.retrieval import SearchOptions, SearchResult
 
 
 async def test_typing_searches_and_shows_where_each_chunk_stands() -> None:
     app = app_on(FakeDesk())
-    async with app.run_test(size=WIDE) as pilot:
+    async with app.run_test(size=LARGE) as pilot:
         await settle(pilot)
         await type_text(pilot, "overdue payments")
         seen = screen_text(app)
@@ -39,6 +39,16 @@ async def test_arrows_tell_how_chunks_moved_since_the_last_keystroke() -> None:
         await type_text(pilot, "payments")
         await type_text(pilot, " september")
         assert "new" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE])
+async def test_names_are_whole_and_passages_are_seen_where_there_is_room(size: tuple[int, int]) -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        row = next(line for line in screen_text(app).splitlines() if "regulations.pdf" in line)
+        assert "A payment is overdue when" in row
 
 
 def test_moves_are_places_gained() -> None:
@@ -271,7 +281,7 @@ class ColdDesk(FakeDesk):
 async def test_the_words_of_the_index_are_found_while_the_embedder_is_still_starting() -> None:
     desk = ColdDesk()
     app = app_on(desk)
-    async with app.run_test(size=WIDE) as pilot:
+    async with app.run_test(size=LARGE) as pilot:
         await pilot.pause(0.1)
         for key in "payments":
             await pilot.press(key)
@@ -299,7 +309,7 @@ async def test_an_answer_says_when_it_is_to_an_earlier_question_or_filter() -> N
         app.screen.query_one("#query", Input).value = "library"
         await pilot.press("ctrl+f")
         await type_text(pilot, "year = 2026")
-        assert "to an earlier question" in screen_text(app)
+        assert "Answer ── with the filter before: –" in screen_text(app)
         await pilot.press("escape")
         await settle(pilot)
         assert "✓" in str(app.screen.query_one(AnswerPane).border_title)
@@ -416,3 +426,17 @@ async def test_a_pane_fills_the_screen_and_comes_back() -> None:
         await pilot.press("z")
         await settle(pilot)
         assert "Answer ──" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE])
+async def test_a_source_shows_every_character_of_every_line(size: tuple[int, int]) -> None:
+    words = " ".join(f"word{number * 37 % 1000}x{'y' * (number % 7)}" for number in range(400))
+    app = app_on(FakeDesk())
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        app.push_screen(PassageDialog("source", words, 0, 5))
+        await settle(pilot)
+        region = app.screen.query_one(Passage).region
+        lines = screen_text(app).splitlines()[region.y : region.bottom]
+        seen = " ".join(line[region.x : region.right - 1] for line in lines).split()
+        assert seen == words.split()[: len(seen)]

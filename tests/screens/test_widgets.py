@@ -75,6 +75,14 @@ def test_columns_share_what_is_left_and_hide_where_there_is_no_room() -> None:
     assert grid._widths(66) == [2, 20, 40]
 
 
+def test_an_empty_column_leaves_its_room_to_names_and_names_take_no_more_than_they_need() -> None:
+    grid = Grid([Column("§", 20, fold=True), Column("source", fit=True), Column("text")])
+    grid._all = [Row("1", ("", "opening-hours.md", "The library closes at three."))]
+    grid._measure()
+    assert grid._widths(60) == [-1, 16, 42]
+    assert grid._widths(22) == [-1, 12, 8]
+
+
 def test_a_path_keeps_its_end() -> None:
     tail, head = Column("", 0, tail=True), Column("", 0)
     assert _fit(Text("faro/en/closing-time.md"), 12, tail).plain == "…ing-time.md"
