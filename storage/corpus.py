@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from storage import documents
 from storage.connections import Connections
 from storage.driver import Connection, storable
+from storage.filters import field_kinds
 from storage.indexes import count_vectors, create_tables, drop_index, vector_bytes, vectors_table, words_table
 from storage.rows import (
     CHUNK,
@@ -216,6 +217,11 @@ class FileCorpus:
             )
             for source_id, document_id, uri, digest, metadata_hash, status, given, complete in rows
         }
+
+    def field_kinds(self, collection: str) -> Mapping[str, tuple[str, ...]]:
+        """The types that the values of each field of the documents' metadata have, the commonest first."""
+        with self._connections.read() as c:
+            return field_kinds(c, collection)
 
     def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:
         """Ids of that document's chunks that have a vector in that index already."""

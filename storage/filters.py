@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
-from storage.rows import comparable, kind_of
+from storage.driver import Connection, storable
+from storage.rows import comparable
+from workbench.corpus.metadata import kind_of
 from workbench.records.retrieval import AllOf, AnyOf, Comparison, Exists, FilterNode, Not, OneOf, Scalar
 
 Parameter: TypeAlias = str | int | float
@@ -48,6 +50,19 @@ BUILT_IN: Final[dict[str, Column]] = {
 
 _TRUE: Final = Sql("1")
 _FALSE: Final = Sql("0")
+
+
+def field_kinds(connection: Connection, collection: str) -> dict[str, tuple[str, ...]]:
+    """The types of the values of each field of the collection's own, the commonest first."""
+    statement = """
+        SELECT f.name, f.kind FROM field f JOIN document d ON d.key = f.document_key
+        JOIN collection l ON l.id = d.collection_id WHERE l.name = ?
+        GROUP BY f.name, f.kind ORDER BY f.name, count(*) DESC, f.kind
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for name, kind in connection.execute(statement, (storable(collection),)):
+        found[name] = (*found.get(name, ()), kind)
+    return found
 
 
 def passing(index_id: int, where: FilterNode) -> Sql:

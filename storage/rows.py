@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from storage.driver import storable
+from workbench.corpus.metadata import kind_of
 from workbench.records.codec import decode, encode
 from workbench.records.corpus import (
     Chunk,
@@ -105,17 +106,6 @@ def chunk_record(row: tuple[Any, ...]) -> Chunk:
     values["truncated"] = bool(values["truncated"])
     values["metadata"] = load_metadata(values["metadata"])
     return Chunk(**values)
-
-
-def kind_of(value: MetaValue) -> str:
-    """How a metadata value compares: "text", "number", "date", "bool" or "list"."""
-    if isinstance(value, bool):  # before int, which a bool also is
-        return "bool"
-    if isinstance(value, (int, float)):
-        return "number"
-    if isinstance(value, date):
-        return "date"
-    return "list" if isinstance(value, (tuple, list)) else "text"
 
 
 def comparable(value: str | int | float | bool | date) -> str | int | float:

@@ -7,7 +7,7 @@ from typing import Final
 
 from storage.connections import Connections
 from storage.driver import Connection, storable
-from storage.filters import BUILT_IN, Sql, passing
+from storage.filters import BUILT_IN, Sql, field_kinds, passing
 from storage.indexes import read_vectors, unit_vectors, vectors_table, words_table
 from storage.token_vectors import keeps_tokens, read_tokens
 from workbench.errors import UsageError
@@ -100,16 +100,11 @@ class FileSearch:
                 return total, total
             return int(c.execute(f"SELECT count(*) FROM ({keys.text})", keys.values).fetchone()[0]), total
 
-    def fields(self, collection: str) -> Mapping[str, str]:
-        """Fields a filter can name and their types: the built-in ones, and the data's own by their commonest type."""
-        statement = """
-            SELECT f.name, f.kind FROM field f JOIN document d ON d.key = f.document_key
-            JOIN collection l ON l.id = d.collection_id WHERE l.name = ?
-            GROUP BY f.name, f.kind ORDER BY f.name, count(*)
-        """
+    def fields(self, collection: str) -> Mapping[str, tuple[str, ...]]:
+        """Fields a filter can name: the built-in ones, and the data's own with all their types, the commonest first."""
         with self._connections.read() as c:
-            stored = dict(c.execute(statement, (storable(collection),)).fetchall())
-        return stored | {name: column.kind for name, column in BUILT_IN.items()}
+            stored = field_kinds(c, collection)
+        return stored | {name: (column.kind,) for name, column in BUILT_IN.items()}
 
     def has_language(self, index: Index, language: str) -> bool:
         """Whether some chunk of the index is in that language."""

@@ -208,7 +208,7 @@ class Desk:
     def filter_fields(self, collection: str = "") -> dict[str, str]:
         """Fields a filter may name, with their types."""
         name = collection or self.collection
-        return dict(self._store.search.fields(name)) if name else {}
+        return {field: kinds[0] for field, kinds in self._store.search.fields(name).items()} if name else {}
 
     # -- ask -------------------------------------------------------------------------------------------------------
 

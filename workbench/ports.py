@@ -282,6 +282,10 @@ class CorpusRepository(Protocol):
         """By source_id. ``complete``: every chunk of it has its vector and its full-text row in that index."""
         ...
 
+    def field_kinds(self, collection: str) -> Mapping[str, tuple[str, ...]]:
+        """The types that the values of each field of the documents' metadata have, the commonest first."""
+        ...
+
     def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:
         """Ids of that document's chunks that have a vector in that index already."""
         ...
@@ -378,7 +382,7 @@ class SearchRepository(Protocol):
         """Chunks of the index that pass, and all of them (retired documents excluded from the first only)."""
         ...
 
-    def fields(self, collection: str) -> Mapping[str, str]:
+    def fields(self, collection: str) -> Mapping[str, tuple[str, ...]]:
         """Filterable fields and their types ("text", "number", "date", "bool", "list") as the data has them."""
         ...
 

@@ -62,3 +62,13 @@ def test_what_the_sidecar_says_as_well_outlives_the_sidecar_when_it_was_given(be
     sidecar.unlink()
     bench.ingest()
     assert metadata(bench) == {"a.txt": {"roles": ("staff",)}}
+
+
+def test_a_field_of_another_type_than_before_is_told_once(bench: Bench) -> None:
+    bench.write("a.md", "---\nyear: 2021\n---\nOne.")
+    bench.ingest()
+    for name in ("b", "c"):
+        bench.write(f"{name}.md", f'---\nyear: "2023"\n---\nText {name}.')
+    outcomes = bench.ingest()
+    assert [bool(o.reason) for o in outcomes.values()] == [False, True, False]
+    assert outcomes["b.md"].reason.startswith("“year” is of type text here, number elsewhere")

@@ -10,9 +10,19 @@ from hypothesis import strategies as st
 
 from workbench.errors import FilterError
 from workbench.records.retrieval import AllOf, AnyOf, Comparison, Exists, FilterNode, Not, OneOf
+from workbench.retrieval import filter_values
 from workbench.retrieval.filters import EVERYTHING, combine, fields_of, format_filter, parse_filter
 
-FIELDS = {"status": "text", "year": "number", "roles": "list", "valid_from": "date", "draft": "bool", "título": "text"}
+FIELDS = {
+    "status": ("text",),
+    "year": ("number",),
+    "roles": ("list",),
+    "valid_from": ("date",),
+    "draft": ("bool",),
+    "título": ("text",),
+    "and": ("text",),
+    "mixed": ("text", "number"),
+}
 
 
 def test_the_example_of_the_manual() -> None:
@@ -67,10 +77,13 @@ def test_what_people_write(expression: str, node: FilterNode) -> None:
     [
         ("yeer > 3", 0, "there is no field “yeer”"),
         ('year > "x"', 7, "“year” is of type number, but this is text"),
-        ("year = true", 7, "but this is bool"),
+        ("year = true", 7, "but this is true or false"),
         ("valid_from >= 2026", 14, "“valid_from” is of type date"),
         ("valid_from = 2026-02-31", 13, "there is no day 2026-02-31"),
-        ("draft < true", 8, "“draft” is of type bool"),
+        ("draft < true", 8, "“draft” is true or false"),
+        ("mixed > true", 8, "“mixed” is of type text / number, but this is true or false"),
+        ("year >= today", 8, "“year” is of type number, but this is date"),
+        ("`and = 3", 0, "never closed"),
         ("roles < 3", 8, "is a list"),
         ("year like 2", 10, "“like” can't be asked"),
         ("status = ", 8, "expected a value"),
@@ -100,6 +113,44 @@ def test_an_unknown_field_brings_the_nearest_names() -> None:
     with pytest.raises(FilterError) as caught:
         parse_filter("statsu = current", FIELDS)
     assert "status" in caught.value.remedy
+
+
+def test_a_field_may_have_several_types_and_the_written_one_counts() -> None:
+    assert parse_filter("mixed >= 2021", FIELDS) == Comparison("mixed", ">=", 2021)
+    assert parse_filter('mixed = "2023"', FIELDS) == Comparison("mixed", "=", "2023")
+    assert parse_filter("mixed in (2023, draft)", FIELDS) == OneOf("mixed", (2023, "draft"))
+
+
+def test_a_filter_that_is_demanded_never_stops_a_search() -> None:
+    demanded = 'year >= 2021 and gone = 1 and draft > "x"'
+    assert parse_filter(demanded, {**FIELDS, "year": ("text",)}, strict=False) == AllOf(
+        (Comparison("year", ">=", 2021), Comparison("gone", "=", 1), Comparison("draft", ">", "x"))
+    )
+    assert parse_filter("status != 2", FIELDS, strict=False) == Comparison("status", "!=", "2")
+
+
+def test_names_that_are_words_of_the_language_go_in_backticks() -> None:
+    assert parse_filter("`and` = x and `and` != y", FIELDS) == AllOf(
+        (Comparison("and", "=", "x"), Comparison("and", "!=", "y"))
+    )
+    assert parse_filter("`123` = 1 and exists(`a b`)") == AllOf((Comparison("123", "=", 1), Exists("a b")))
+    assert parse_filter('"x" in `or`') == Comparison("or", "contains", "x")
+    with pytest.raises(FilterError) as caught:
+        parse_filter("add = x", FIELDS)
+    assert "`and`" in caught.value.remedy
+
+
+def test_today_is_the_day_it_is_asked_and_text_where_the_field_has_no_dates(monkeypatch: pytest.MonkeyPatch) -> None:
+    for day in (date(2026, 5, 31), date(2026, 6, 1)):
+        monkeypatch.setattr(filter_values, "today", lambda day=day: day)
+        assert parse_filter("valid_from <= today", FIELDS) == Comparison("valid_from", "<=", day)
+    assert parse_filter("status = today", FIELDS) == Comparison("status", "=", "today")
+
+
+def test_a_name_in_other_letter_case_is_suggested() -> None:
+    with pytest.raises(FilterError) as caught:
+        parse_filter("YEAR > 3", FIELDS)
+    assert "year" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

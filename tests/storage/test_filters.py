@@ -131,14 +131,14 @@ def test_thousands_of_alternatives_and_deep_nesting_are_fine(filled: tuple[FileS
 def test_the_fields_are_those_of_the_data(filled: tuple[FileStore, Index]) -> None:
     fields = filled[0].search.fields("laws")
     assert (fields["year"], fields["date"], fields["roles"], fields["draft"], fields["owner"], fields["part"]) == (
-        "number",
-        "date",
-        "list",
-        "bool",
-        "text",
-        "number",
+        ("number", "text"),
+        ("date",),
+        ("list",),
+        ("bool",),
+        ("text",),
+        ("number",),
     )
-    assert (fields["title"], fields["page"], fields["section"]) == ("text", "number", "text")
+    assert (fields["title"], fields["page"], fields["section"]) == (("text",), ("number",), ("text",))
     assert filled[0].search.fields("none").keys() == {
         "source_id", "uri", "title", "media_type", "status", "language", "section", "kind", "page", "tokens",
     }  # fmt: skip

@@ -51,6 +51,17 @@ def typed(value: object) -> MetaValue:
     return _iso_date(text) or text
 
 
+def kind_of(value: MetaValue) -> str:
+    """How a metadata value compares: "text", "number", "date", "bool" or "list"."""
+    if isinstance(value, bool):  # before int, which a bool also is
+        return "bool"
+    if isinstance(value, (int, float)):
+        return "number"
+    if isinstance(value, date):
+        return "date"
+    return "list" if isinstance(value, (tuple, list)) else "text"
+
+
 def checked(fields: Metadata) -> tuple[dict[str, MetaValue], list[str]]:
     """The fields with the well-known ones in their own type, and a sentence for each that can't be (it is left out)."""
     good: dict[str, MetaValue] = {}

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workbench.corpus.metadata import kind_of
 from workbench.corpus.sources import Source, uri_of
 from workbench.corpus.tasks import Cut, CutStored, Described, ReadFile, Refused, Result, Task, Unchanged
 from workbench.errors import DocumentError, EngineError, NotFoundError, WorkbenchError
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository, DocumentState, PackedTokens, Vector
-from workbench.records.corpus import Chunk, Index, IngestAction, IngestOutcome
+from workbench.records.corpus import Chunk, Index, IngestAction, IngestOutcome, Metadata
+from workbench.retrieval.filter_values import type_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Preparer:
         for state in self._states.values():
             self._by_uri[state.uri].append(state)
         self._claimed: dict[str, str] = {}
+        self._kinds = {name: set(kinds) for name, kinds in corpus.field_kinds(index.collection).items()}
 
     def knows(self, source: Source) -> bool:
         """Something of that file is stored."""
@@ -102,7 +105,7 @@ class Preparer:
         state = result.state
         self._claim(state.source_id, task)
         return Prepared(
-            IngestOutcome(state.source_id, "metadata"),
+            IngestOutcome(state.source_id, "metadata", reason=self._new_kinds(result.metadata)),
             store=lambda *_: self._corpus.update_metadata(
                 state.document_id, result.metadata, result.metadata_hash, result.given
             ),
@@ -117,11 +120,30 @@ class Preparer:
         have = self._corpus.embedded_chunks(self._index.id, document.id) if known else frozenset()
         pending = tuple(chunk for chunk in chunks if chunk.id not in have)
         action: IngestAction = "updated" if known else "added"
+        reason = " ".join((*parsed.warnings, self._new_kinds(document.metadata))).strip()
         return Prepared(
-            IngestOutcome(document.source_id, action, len(chunks), len(pending), reason=" ".join(parsed.warnings)),
+            IngestOutcome(document.source_id, action, len(chunks), len(pending), reason=reason),
             pending,
             lambda vectors, tokens: self._corpus.put_document(self._index, document, parsed, chunks, vectors, tokens),
         )
+
+    def _new_kinds(self, metadata: Metadata) -> str:
+        """A warning where a field has a type here that it had in no document before, else ""."""
+        told: list[str] = []
+        for field, value in metadata.items():
+            kind, known = kind_of(value), self._kinds.setdefault(field, set())
+            if known and kind not in known:
+                others = " / ".join(type_name(other) for other in sorted(known))
+                told.append(
+                    tr(
+                        "“{field}” is of type {kind} here, {others} elsewhere: filters compare like with like.",
+                        field=field,
+                        kind=type_name(kind),
+                        others=others,
+                    )
+                )
+            known.add(kind)
+        return " ".join(told)
 
     def _replacing(self, task: Task, item: Prepared) -> Prepared:
         """A file is one document: what it was under another name goes once it is stored under this one."""

@@ -11,11 +11,13 @@ from workbench.i18n import tr
 
 MAX_LENGTH: Final = 4000
 
-_Kind = Literal["text", "op", "bare", "keyword", "end"]
+_Kind = Literal["text", "op", "bare", "name", "keyword", "end"]
 _TOKEN: Final = re.compile(
-    r"""\s*(?:(?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<op>==|!=|<=|>=|[=<>(),])|(?P<bare>[^\s()=<>!,"']+))""",
+    r"""\s*(?:(?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<name>`[^`]+`)|"""
+    r"""(?P<op>==|!=|<=|>=|[=<>(),])|(?P<bare>[^\s()=<>!,"'`]+))""",
     re.DOTALL,
 )
+_PLAIN_NAME: Final = re.compile(r"[^\W\d][\w.\-]*")
 _KEYWORDS: Final = frozenset({"and", "or", "not", "in", "contains", "like"})
 _CARET_WINDOW: Final = 30
 
@@ -27,6 +29,18 @@ class Token:
     kind: _Kind
     raw: str
     start: int
+
+    @property
+    def name(self) -> str:
+        """The field that it names, "" when it can't name one."""
+        if self.kind == "name":
+            return self.raw[1:-1]
+        return self.raw if self.kind == "bare" and _PLAIN_NAME.fullmatch(self.raw) else ""
+
+
+def written_name(field: str) -> str:
+    """The field's name as an expression has it: in backticks when it would be read as something else."""
+    return field if _PLAIN_NAME.fullmatch(field) and field.lower() not in _KEYWORDS else f"`{field}`"
 
 
 def tokens(expression: str) -> list[Token]:
@@ -45,7 +59,7 @@ def tokens(expression: str) -> list[Token]:
         match = _TOKEN.match(expression, position)
         if match is None:
             start = end - len(expression[position:end].lstrip())
-            unclosed = expression[start] in "\"'"
+            unclosed = expression[start] in "\"'`"
             fail(
                 expression, start, tr("this quote is never closed") if unclosed else tr("this sign means nothing here")
             )

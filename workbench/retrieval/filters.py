@@ -8,41 +8,46 @@ Grammar (keywords in any case)::
     test   = field ("=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "like") value
            | field ["not"] "in" "(" value { "," value } ")"
            | value ["not"] "in" field
-    value  = "text" | 'text' | 2026 | 2.5 | 2026-01-31 | true | false | bareword
+    value  = "text" | 'text' | 2026 | 2.5 | 2026-01-31 | today | true | false | bareword
+    field  = name | `any name`
+
+``today`` is the date on which the filter is asked: ``not exists(valid_to) or valid_to >= today``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Final, NoReturn, cast
 
+from workbench.errors import FilterError
 from workbench.i18n import tr
 from workbench.records.retrieval import AllOf, AnyOf, Comparator, Comparison, Exists, FilterNode, Not, OneOf, Scalar
-from workbench.retrieval.filter_tokens import Token, fail, tokens
+from workbench.retrieval.filter_tokens import Token, fail, tokens, written_name
 from workbench.retrieval.filter_values import checked_value, known_field, value_of
 
 MAX_DEPTH: Final = 40
 EVERYTHING: Final = AllOf(())
 
-_FIELD: Final = re.compile(r"[^\W\d][\w.\-]*")
 _COMPARATORS: Final = ("=", "==", "!=", "<", "<=", ">", ">=", "contains", "like")
 
 
-def parse_filter(expression: str, fields: Mapping[str, str] | None = None) -> FilterNode:
+def parse_filter(
+    expression: str, fields: Mapping[str, Sequence[str]] | None = None, *, strict: bool = True
+) -> FilterNode:
     """The tree of ``expression``; ``EVERYTHING`` when it is empty.
 
     Args:
         expression: at most ``filter_tokens.MAX_LENGTH`` characters, nested at most ``MAX_DEPTH`` deep.
-        fields: known fields with their types ("text", "number", "date", "bool", "list"); None leaves names and types
-            unchecked.
+        fields: known fields, each with the types that its values have ("text", "number", "date", "bool", "list"); None
+            leaves names and types unchecked.
+        strict: otherwise a name or type that ``fields`` hasn't is no error: such a comparison holds for nothing.
 
     Raises:
         FilterError: it doesn't parse, names an unknown field, or compares a field with a value of another type.
     """
-    return _Parser(expression, fields).parse()
+    return _Parser(expression, fields, strict).parse()
 
 
 def combine(*nodes: FilterNode) -> FilterNode:
@@ -63,6 +68,7 @@ def fields_of(node: FilterNode) -> frozenset[str]:
 
 def format_filter(node: FilterNode) -> str:
     """An expression that parses back to ``node``; "" when everything passes."""
+    named = written_name
     match node:
         case AllOf(parts):
             return " and ".join(f"({format_filter(p)})" if isinstance(p, AnyOf) else format_filter(p) for p in parts)
@@ -71,11 +77,11 @@ def format_filter(node: FilterNode) -> str:
         case Not(part):
             return f"not ({format_filter(part)})"
         case Exists(field):
-            return f"exists({field})"
+            return f"exists({named(field)})"
         case OneOf(field, values):
-            return f"{field} in ({', '.join(map(_literal, values))})"
+            return f"{named(field)} in ({', '.join(map(_literal, values))})"
         case Comparison(field, op, value):
-            return f"{field} {op} {_literal(value)}"
+            return f"{named(field)} {op} {_literal(value)}"
 
 
 def _literal(value: Scalar) -> str:
@@ -104,9 +110,10 @@ def _joined(kind: type[AllOf] | type[AnyOf], parts: Sequence[FilterNode]) -> Fil
 class _Parser:
     """Recursive descent over the tokens; the depth is counted, so that hostile nesting is an error and not a crash."""
 
-    def __init__(self, expression: str, fields: Mapping[str, str] | None) -> None:
+    def __init__(self, expression: str, fields: Mapping[str, Sequence[str]] | None, strict: bool) -> None:
         self.expression = expression
-        self.fields = fields
+        self.fields = fields or {}
+        self.strict = strict and fields is not None
         self.tokens = tokens(expression)
         self.at = 0
         self.depth = 0
@@ -194,19 +201,25 @@ class _Parser:
             self._fail(token, tr("expected a comparison: = != < <= > >= in contains like"))
         op = cast(Comparator, "=" if token.raw == "==" else token.raw)
         value = self._value(self._take(), field, op)
-        if op in ("=", "!=") and self.fields is not None and self.fields[field] == "list":
+        if op in ("=", "!=") and tuple(self.fields.get(field, ())) == ("list",):
             holds = Comparison(field, "contains", value)
             return holds if op == "=" else Not(holds)
         return Comparison(field, op, value)
 
     def _field(self, token: Token) -> str:
-        if token.kind != "bare" or not _FIELD.fullmatch(token.raw):
+        if not token.name:
             self._fail(token, tr("expected the name of a field"))
-        if self.fields is not None:
+        if self.strict:
             known_field(self.expression, token, self.fields)
-        return token.raw
+        return token.name
 
     def _value(self, token: Token, field: str, op: Comparator) -> Scalar:
-        if self.fields is None:
-            return value_of(self.expression, token)
-        return checked_value(self.expression, token, field, self.fields[field], op)
+        value = value_of(self.expression, token)
+        if field not in self.fields:
+            return value
+        try:
+            return checked_value(self.expression, token, field, self.fields[field], op)
+        except FilterError:
+            if self.strict:
+                raise
+            return value

@@ -30,7 +30,7 @@ from workbench.records.retrieval import (
     SearchResult,
 )
 from workbench.retrieval.analysis import analyse, names_only
-from workbench.retrieval.filters import combine, fields_of, parse_filter
+from workbench.retrieval.filters import combine, parse_filter
 from workbench.retrieval.fusion import fuse
 from workbench.retrieval.rerank import DEPTH, RERANK_SETTING, Matcher, reordered, rerank
 from workbench.text.words import STOPWORDS, stem
@@ -117,9 +117,7 @@ class Searcher:
         """
         mandatory = self._store.corpus.collection(index.collection).mandatory_filter
         fields = self._store.search.fields(index.collection)
-        demanded = parse_filter(mandatory)
-        if fields_of(demanded) <= fields.keys():  # else untyped: a field that no document has lets nothing pass
-            demanded = parse_filter(mandatory, fields)
+        demanded = parse_filter(mandatory, fields, strict=False)  # what documents lack must not stop every search
         where = combine(demanded, parse_filter(options.filter, fields))
         matching, total = self._store.search.matching(index, where)
         return where, FilterResult(options.filter, mandatory, matching, total)
