@@ -61,6 +61,12 @@ def manifest(
     )
 
 
+def flat(told: Manifest) -> dict[str, object]:
+    """The manifest as one mapping: its own fields, the settings ("search.k") and the versions ("versions.numpy")."""
+    plain = {f.name: getattr(told, f.name) for f in fields(told) if f.name not in ("settings", "versions")}
+    return plain | dict(told.settings) | {f"versions.{name}": version for name, version in told.versions.items()}
+
+
 @cache
 def library_versions() -> dict[str, str]:
     """Versions of Python and of the libraries that touch an answer; those not installed are left out."""

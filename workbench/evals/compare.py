@@ -70,7 +70,11 @@ def differences(a: Run, b: Run) -> tuple[str, ...]:
 
     "layer", "search.k", "ask.threshold", "recipe", "model", "versions.numpy", …
     """
-    one, other = _settings(a), _settings(b)
+    return causes(_settings(a), _settings(b))
+
+
+def causes(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[str, ...]:
+    """Names of what differs between two flat mappings of settings; what follows from another is left out."""
     changed = {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
     # A model's load settings are there only while one is loaded.
     follows = {**_FOLLOWS, **{n: ("model",) for n in one.keys() ^ other.keys() if n.startswith("model.")}}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import workbench
 from workbench.answers.ask import THRESHOLD_SETTING
-from workbench.answers.manifest import library_versions, manifest
+from workbench.answers.manifest import flat, library_versions, manifest
 from workbench.answers.support import THRESHOLD
 from workbench.errors import Cancelled, EngineError, NotFoundError, UsageError
 from workbench.evals.execution import CaseRunner
@@ -298,7 +298,7 @@ def _check(config: RunConfig) -> None:
 def _refuse_if_changed(run: Run, plan: Plan) -> None:
     """Raises UsageError naming what isn't any more as it was when the run began."""
     changed = ["dataset"] if run.dataset_hash != plan.dataset.hash else []
-    before, now = _flat(run.manifest), _flat(plan.manifest)
+    before, now = flat(run.manifest), flat(plan.manifest)
     changed += sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     if changed:
         raise UsageError(
@@ -309,8 +309,3 @@ def _refuse_if_changed(run: Run, plan: Plan) -> None:
             ),
             tr("Start a new run with the same settings, and compare the two."),
         )
-
-
-def _flat(told: Manifest) -> dict[str, object]:
-    plain = {f.name: getattr(told, f.name) for f in fields(told) if f.name not in ("settings", "versions")}
-    return plain | dict(told.settings) | {f"versions.{name}": version for name, version in told.versions.items()}
