@@ -5,6 +5,7 @@ Here live the choice of driver, the pragmas, the migrations, the one write threa
 the two lanes of the file compute.
 """
 
+from storage.opening import can_write
 from storage.store import open_store
 
-__all__ = ["open_store"]
+__all__ = ["can_write", "open_store"]

@@ -97,11 +97,7 @@ def as_file_error(error: Error, path: Path) -> FileError | None:
             tr("Close the other program, or try again in a moment."),
         )
     if base in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM) or "readonly" in text:
-        return FileError(
-            tr("The file can't be written"),
-            tr("“{path}” or its folder is read-only, so the workbench can't keep its notes there.", path=path),
-            tr("Give yourself write permission on the file and its folder, or copy the file to another folder."),
-        )
+        return unwritable_file(path)
     if base in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "malformed" in text or "not a database" in text:
         return damaged_file(path)
     if base == sqlite3.SQLITE_FULL or "disk is full" in text:
@@ -117,6 +113,15 @@ def as_file_error(error: Error, path: Path) -> FileError | None:
             tr("Check the disk or the network drive, then open the file again."),
         )
     return None
+
+
+def unwritable_file(path: Path) -> FileError:
+    """For a file that this user may not change."""
+    return FileError(
+        tr("The file can't be written"),
+        tr("“{path}” or its folder is read-only, so the workbench can't keep its notes there.", path=path),
+        tr("Give yourself write permission on the file and its folder, or copy the file to another folder."),
+    )
 
 
 def damaged_file(path: Path) -> FileError:

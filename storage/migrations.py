@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from storage import schema
-from storage.driver import APPLICATION_ID, Connection
+from storage.driver import APPLICATION_ID, Connection, damaged_file
 from workbench.errors import FileError
 from workbench.i18n import tr
 
@@ -68,7 +68,7 @@ def migrate(connection: Connection, path: Path, migrations: tuple[Migration, ...
     """Brings the file up to date in one transaction; a file that is up to date is only tried for writing.
 
     Raises:
-        FileError: the file is newer than these migrations, or its history is another one.
+        FileError: the file is newer than these migrations, its history is another one, or its header contradicts it.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -91,13 +91,16 @@ def migrate(connection: Connection, path: Path, migrations: tuple[Migration, ...
 
 def check_history(connection: Connection, path: Path, done: int, migrations: tuple[Migration, ...]) -> None:
     """Raises FileError unless the recorded migrations are the first ``done`` of ``migrations``."""
-    if done == 0:
+    recorded = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migration'").fetchone()
+    if done == 0 and not recorded:
         return
     names = [name for (name,) in connection.execute("SELECT name FROM migration ORDER BY number")]
-    if done > len(migrations) or names != [m.name for m in migrations[:done]]:
+    if done > len(migrations) or names[:done] != [m.name for m in migrations[:done]]:
         raise newer_file(path)
 
 
+    if len(names) != done:
+        raise damaged_file(path)
 def newer_file(path: Path) -> FileError:
     """The refusal of a file that a later version of the program has changed."""
     return FileError(

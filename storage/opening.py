@@ -9,37 +9,51 @@ import time
 from pathlib import Path
 from typing import Final
 
-from storage.driver import APPLICATION_ID, PAGE_SIZE, Access, Connection, Error, as_file_error, connect, damaged_file
+from storage.driver import (
+    APPLICATION_ID,
+    PAGE_SIZE,
+    Access,
+    Connection,
+    Error,
+    as_file_error,
+    connect,
+    damaged_file,
+    unwritable_file,
+)
 from storage.migrations import MIGRATIONS, migrate, newer_file, version
-from workbench.errors import FileError
+from workbench.errors import FileError, system_reason
 from workbench.i18n import tr
 
 _MAGIC: Final = b"SQLite format 3\x00"
 _HEADER_BYTES: Final = 100
+_SCHEMA_FORMATS: Final = range(1, 5)
+_ENCODINGS: Final = range(1, 4)
 _QUICK_CHECK_BYTES: Final = 64 << 20
 """Files up to this size are checked page by page when they are opened (about 0.1 s); larger ones by their header."""
 
 
-def prepare(path: Path, *, read_only: bool, timeout: float) -> Access:
+def prepare(path: Path, *, read_only: bool, create: bool, timeout: float) -> Access:
     """Checks ``path``, creates or migrates the file, and says how to connect to it from now on.
 
     Raises:
         FileError: it can't be opened; the file is as it was.
     """
     fresh = _inspect(path)
-    if fresh and read_only:
+    if fresh and (read_only or not create):
         raise FileError(
             tr("There is no file to read"),
             tr("“{path}” doesn't exist or is empty.", path=path),
-            tr("Check the path, or open it for writing to create it."),
+            tr("Check the path; workbench ingest PATH makes a new file."),
         )
     access: Access = "write"
     if read_only:
-        access = "read" if _can_write(path) else "immutable"
+        access = "read" if can_write(path) else "immutable"
         if access == "immutable" and _has_log(path):
             raise _not_up_to_date(path)
     elif fresh:
         access = "create"
+    elif not can_write(path):  # SQLite itself would read it, and leave its log's files behind
+        raise unwritable_file(path)
     try:
         connection = connect(path, access, timeout)
         try:
@@ -122,7 +136,7 @@ def _inspect(path: Path) -> bool:
 
 
 def _check_header(path: Path, header: bytes, size: int) -> None:
-    """Offsets as in "The SQLite Database File Format": 16 page size, 28 pages, 60 user_version, 68 application_id."""
+    """Offsets: 16 page size, 28 pages, 44 schema format, 56 encoding, 60 user_version, 68 application_id."""
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC) or _integer(header, 68) != APPLICATION_ID:
         raise FileError(
             tr("That is no workbench file"),
@@ -131,6 +145,8 @@ def _check_header(path: Path, header: bytes, size: int) -> None:
         )
     if _integer(header, 60) > len(MIGRATIONS):
         raise newer_file(path)
+    if _integer(header, 44) not in _SCHEMA_FORMATS or _integer(header, 56) not in _ENCODINGS:
+        raise damaged_file(path)
     if size < _integer(header, 28) * PAGE_SIZE and not _has_log(path):
         raise damaged_file(path)
 
@@ -145,7 +161,8 @@ def _has_log(path: Path) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
-def _can_write(path: Path) -> bool:
+def can_write(path: Path) -> bool:
+    """Whether this user may change the file that is there, and make SQLite's companions beside it."""
     return all(os.access(p, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for p in (path, path.parent))
 
 
@@ -160,6 +177,6 @@ def _not_up_to_date(path: Path) -> FileError:
 def _unreadable(path: Path, error: OSError) -> FileError:
     return FileError(
         tr("The file can't be read"),
-        tr("“{path}” can't be opened: {reason}.", path=path, reason=error.strerror or str(error)),
+        tr("“{path}” can't be opened: {reason}.", path=path, reason=system_reason(error)),
         tr("Check the path and your permissions on it."),
     )

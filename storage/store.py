@@ -83,10 +83,11 @@ class FileStore:
         self._connections.close()
 
 
-def open_store(path: Path, *, read_only: bool = False, timeout: float = BUSY_SECONDS) -> Store:
+def open_store(path: Path, *, read_only: bool = False, create: bool = True, timeout: float = BUSY_SECONDS) -> Store:
     """Opens a workbench file, creating it when there is none (or an empty one).
 
     Args:
+        create: make the file when it isn't there; otherwise that is an error.
         timeout: seconds to wait for another program's lock.
 
     Raises:
@@ -94,5 +95,5 @@ def open_store(path: Path, *, read_only: bool = False, timeout: float = BUSY_SEC
             file is left as it was.
     """
     path = Path(os.path.realpath(path))  # later connections must find it when the working folder has changed
-    access = prepare(path, read_only=read_only, timeout=timeout)
+    access = prepare(path, read_only=read_only, create=create, timeout=timeout)
     return FileStore(Connections(path, access, timeout))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from workbench import paths
 
 if TYPE_CHECKING:
+    from workbench.cli.front import Purpose
     from workbench.desk import Desk
 
 ROOMS = ("workbench", "storage", "screens", "themes")
@@ -25,9 +26,13 @@ def main() -> None:
             "  → Install rag-workbench as an application of its own (uv tool, pipx), or in a new virtual environment.\n"
         )
         sys.exit(1)
-    from workbench.cli import FrontEnds, run
+    try:
+        from workbench.cli import FrontEnds, run
 
-    sys.exit(run(sys.argv[1:], FrontEnds(open_desk, run_app)))
+        code = run(sys.argv[1:], FrontEnds(open_desk, run_app))
+    except KeyboardInterrupt:  # while the commands are being imported
+        code = 130
+    sys.exit(code)
 
 
 def foreign_room() -> str:
@@ -40,12 +45,14 @@ def foreign_room() -> str:
     return ""
 
 
-def open_desk(file: Path) -> Desk:
-    """A desk on ``file``, which is made when absent. Raises FileError."""
-    from storage import open_store
+def open_desk(file: Path, purpose: Purpose = "create") -> Desk:
+    """A desk on ``file``. Raises FileError."""
+    from storage import can_write, open_store
     from workbench.desk import Desk
 
-    return Desk(open_store(file))
+    file = file.resolve()
+    read_only = purpose == "read" and file.exists() and not can_write(file)
+    return Desk(open_store(file, read_only=read_only, create=purpose == "create"))
 
 
 def run_app(desk: Desk) -> int:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import errno
+import os
+from typing import Final, Literal
+
+from workbench.i18n import tr
 
 
 class WorkbenchError(Exception):
@@ -94,3 +98,27 @@ class Cancelled(WorkbenchError):  # noqa: N818 -- a stop that was asked for is n
 
     def __init__(self, message: str = "The work was stopped.") -> None:
         super().__init__("Stopped", message, "Run it again to go on from there.")
+
+
+_REASONS: Final = {
+    errno.ENOENT: "there is no such file or folder",
+    errno.EACCES: "you have no permission for it",
+    errno.EPERM: "you have no permission for it",
+    errno.EISDIR: "it is a folder",
+    errno.ENOTDIR: "a part of its path is no folder",
+    errno.EROFS: "its disk is read-only",
+    errno.ENOSPC: "the disk is full",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.ELOOP: "its links lead in a circle",
+    errno.EIO: "the disk failed",
+    errno.EBADF: "it is closed",
+    errno.EPIPE: "its reader has gone",
+    errno.EMFILE: "too many files are open",
+    errno.EEXIST: "it is there already",
+}
+
+
+def system_reason(error: OSError) -> str:
+    """Why the operating system refused, in the interface's language: "the disk is full"; rare reasons in its own."""
+    code = error.errno or 0
+    return tr(_REASONS[code]) if code in _REASONS else error.strerror or str(error) or os.strerror(code)

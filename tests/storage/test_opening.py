@@ -161,6 +161,19 @@ def test_an_overwritten_page_is_refused(filled: Path, page: int) -> None:
     assert refused(filled).title == "The file is damaged"
 
 
+@pytest.mark.parametrize(("offset", "byte"), [(44, 0xFF), (47, 9), (56, 0xFF), (60, 0x00)])
+def test_a_header_that_contradicts_the_file_is_refused(filled: Path, offset: int, byte: int) -> None:
+    with filled.open("r+b") as file:
+        file.seek(offset)
+        file.write(bytes([byte]) * (4 if offset % 4 == 0 else 1))
+    assert refused(filled).title == "The file is damaged"
+
+
+def test_a_missing_file_is_made_only_when_asked(tmp_path: Path) -> None:
+    assert "ingest" in refused(tmp_path / "absent.db", create=False).remedy
+    assert not list(tmp_path.iterdir())
+
+
 def test_damage_met_later_is_told_in_words(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage.opening._QUICK_CHECK_BYTES", 0)
     with filled.open("r+b") as file:
@@ -251,6 +264,14 @@ def protected(filled: Path) -> Iterator[Path]:
             if owner == 0:
                 os.seteuid(0)
             folder.chmod(0o755)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions work otherwise there")
+def test_a_read_only_file_in_a_folder_of_ones_own_is_refused_for_writing(protected: Path) -> None:
+    os.seteuid(os.getuid())
+    protected.parent.chmod(0o777)
+    os.seteuid(65534 if os.getuid() == 0 else os.getuid())
+    assert refused(protected).title == "The file can't be written"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions work otherwise there")

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from typing import Literal
 
 import click
 
-from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
+from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.cli.models import model_path
 from workbench.desk import Desk
+from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.answers import Answer, AskOptions, Citation, Trace
 from workbench.records.retrieval import (
     FusionMethod,
     HitView,
     Lane,
+    LaneResult,
     RerankMode,
     RerankResult,
     SearchOptions,
     SearchResult,
 )
 from workbench.retrieval.rerank import describe_gain
-from workbench.text.clean import printable
 
 TEXT_SHOWN = 160
 """Characters of a chunk that a line of ``search`` shows at most."""
@@ -63,7 +66,7 @@ def search(
     options = SearchOptions(
         collection, k=count, candidates=max(50, count), lanes=lanes, fusion=fusion, filter=expression, rerank=rerank
     )
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         result = desk.search(query, options)
     if as_json:
         print_json(result)
@@ -87,16 +90,21 @@ def _print_search(result: SearchResult) -> None:
     ]
     ranks = ("#", "lex", "dense", *([tr("fused")] if reranked else []))
     print_table((*ranks, tr("source"), "§", tr("text")), rows, right=range(len(ranks)))
-    for told in result.lanes:
-        if told.skipped or told.note:
-            click.echo(f"~ {told.lane}: {told.skipped or told.note}", err=True)
+    _print_notes(result.lanes)
     if result.rerank:
-        click.echo(_rerank_line(result.rerank), err=True)
+        say(_rerank_line(result.rerank), err=True)
     passed = f"{result.filter.matching:,}/{result.filter.total:,}"
-    click.echo(
+    say(
         tr("{passed} chunks pass the filters · {time}", passed=passed, time=duration(result.duration_ms / 1000)),
         err=True,
     )
+
+
+def _print_notes(lanes: Iterable[LaneResult]) -> None:
+    """On stderr: why a lane was skipped, or what is to be known of how it ran."""
+    for lane in lanes:
+        if lane.skipped or lane.note:
+            say(f"~ {tr(lane.lane)}: {lane.skipped or lane.note}", err=True)
 
 
 def _rerank_line(told: RerankResult) -> str:
@@ -157,6 +165,12 @@ def ask(
     as_json: bool,
 ) -> None:
     """Answers from the documents, with citations, or says what is missing."""
+    if mode == "generated" and not model:
+        raise UsageError(
+            tr("No model to generate with"),
+            tr("A generated answer needs a model, and none is named."),
+            tr("Add --model FILE; workbench models lists the files there are."),
+        )
     options = AskOptions(mode=mode, evidence=evidence, threshold=threshold)
     with front.desk() as desk, stoppable() as stop:
         line = StatusLine()
@@ -164,7 +178,7 @@ def ask(
             load(desk, model, line)
         trace: Trace | None = None
         for trace in desk.ask(query, options, SearchOptions(collection, filter=expression, rerank=rerank), stop):
-            line.say(trace.spans[-1].name if trace.spans else "")
+            line.say(tr(trace.spans[-1].name) if trace.spans else "")
         line.clear()
         if trace is None:
             return
@@ -172,9 +186,12 @@ def ask(
             print_json(trace)
         else:
             print_answer(trace)
+        _print_notes(span.output for span in trace.spans if isinstance(span.output, LaneResult))
         if dataset:
             saved = desk.evals.save_case(trace.id, dataset)
-            click.echo(tr("“{name}” has {count} cases now.", name=saved.name, count=f"{saved.cases:,}"), err=True)
+            say(tr("“{name}” has {count} cases now.", name=saved.name, count=f"{saved.cases:,}"), err=True)
+    if trace.answer and trace.answer.outcome == "cancelled":
+        sys.exit(1)
 
 
 def load(desk: Desk, model: str, line: StatusLine) -> None:
@@ -188,28 +205,28 @@ def print_answer(trace: Trace) -> None:
     answer = trace.answer
     if answer is None:
         return
-    click.echo(printable(answer.text))
-    click.echo("")
+    say(answer.text)
+    say("")
     for claim in answer.claims:
         for citation in claim.citations:
             where = ", ".join(filter(None, [citation.source_id, place(citation), f"{citation.start}–{citation.end}"]))
-            click.echo(f"{MARKS[citation.level]} [{citation.label}] {printable(where, newlines=False)}")
-            click.echo(click.style(f"    “{printable(' '.join(citation.quote.split()), newlines=False)}”", dim=True))
+            say(f"{MARKS[citation.level]} [{citation.label}] {where}", newlines=False)
+            say(f"    “{' '.join(citation.quote.split())}”", dim=True, newlines=False)
         if not claim.citations and answer.outcome == "answered":
-            click.echo(f"{MARKS[claim.level]} " + tr("no citation: {text}", text=printable(claim.text, newlines=False)))
+            say(f"{MARKS[claim.level]} " + tr("no citation: {text}", text=claim.text), newlines=False)
     _print_verdict(answer, trace.id)
     span = trace.span("rerank")
     if span and isinstance(span.output, RerankResult):
-        click.echo(click.style(_rerank_line(span.output), dim=True))
+        say(_rerank_line(span.output), dim=True)
 
 
 def _print_verdict(answer: Answer, trace_id: str) -> None:
     if answer.removed:
-        click.echo(tr("removed: {marks} name no evidence", marks=", ".join(answer.removed)))
+        say(tr("removed: {marks} name no evidence", marks=", ".join(answer.removed)))
     if answer.unsaid:
-        click.echo(tr("removed: {marks} does not say it", marks=", ".join(answer.unsaid)))
+        say(tr("removed: {marks} does not say it", marks=", ".join(answer.unsaid)))
     if answer.remedy:
-        click.echo(f"→ {printable(answer.remedy)}")
+        say(f"→ {answer.remedy}")
     sign = "≥" if answer.support >= answer.threshold else "<"
     good = sum(claim.level == "supported" for claim in answer.claims)
     mark = MARKS[answer.level if answer.outcome == "answered" else "weak"]
@@ -220,7 +237,7 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
         tr(answer.mode),
         f"trace {trace_id}",
     ]
-    click.echo(click.style(" · ".join(filter(None, facts)), dim=True))
+    say(" · ".join(filter(None, facts)), dim=True)
 
 
 @click.command()
@@ -229,7 +246,7 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
 @click.pass_obj
 def trace(front: FrontEnds, trace_id: str, as_json: bool) -> None:
     """Shows the trace of a question, by id or "last"; without an id, lists the newest."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         if not trace_id:
             listed = desk.traces()
             if as_json:
@@ -247,20 +264,20 @@ def trace(front: FrontEnds, trace_id: str, as_json: bool) -> None:
 
 def _print_trace(found: Trace) -> None:
     manifest = found.manifest
-    click.echo(printable(found.query))
-    click.echo(
+    say(found.query)
+    say(
         f"{manifest.collection} v{manifest.collection_version} · index {manifest.index_id} · {manifest.embedder} · "
         f"{manifest.recipe}" + (f" · {manifest.model}" if manifest.model else "")
     )
-    click.echo("")
-    rows = [(s.name, f"{s.start_ms:.1f}", f"{s.duration_ms:.1f}", _facts(s.metadata)) for s in found.spans]
+    say("")
+    rows = [(tr(s.name), f"{s.start_ms:.1f}", f"{s.duration_ms:.1f}", _facts(s.metadata)) for s in found.spans]
     print_table((tr("stage"), tr("at ms"), tr("took ms"), ""), rows, right=(1, 2))
-    click.echo("")
+    say("")
     print_answer(found)
 
 
 def _facts(metadata: object) -> str:
-    return " · ".join(f"{k} {v}" for k, v in metadata.items()) if isinstance(metadata, dict) else ""
+    return " · ".join(f"{tr(k)} {v}" for k, v in metadata.items()) if isinstance(metadata, dict) else ""
 
 
 COMMANDS = (search, ask, trace)

@@ -8,19 +8,20 @@ from typing import Literal
 
 import click
 
-from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
+from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.corpus.chunking import describe_recipe, parse_recipe
 from workbench.corpus.metadata import parse_assignments
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.corpus import IngestOutcome, IngestProgress, IngestRequest
+from workbench.text.clean import printable
 
 DEFAULT_COLLECTION = "main"
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", nargs=-1, required=True)
 @click.option("--collection", "-c", default="", help="Where to put the documents [the chosen one, or main].")
 @click.option(
     "--meta",
@@ -56,7 +57,7 @@ def ingest(
     """Reads files and folders into a collection. Only what changed is embedded again."""
     metadata = parse_assignments(meta)
     chosen_recipe = parse_recipe(recipe) if recipe else None
-    with front.desk() as desk, stoppable() as stop:
+    with front.desk("create") as desk, stoppable() as stop:
         name = collection or desk.collection or DEFAULT_COLLECTION
         request = IngestRequest(paths, name, metadata, chosen_recipe, on_missing, rechunk)
         outcomes: list[IngestOutcome] = []
@@ -79,7 +80,7 @@ def progress_line(progress: IngestProgress) -> str:
     """ "ingest 412/1,400 · 7.7 chunks/s · 2:10 left · faq.md"."""
     parts = [f"ingest {progress.done:,}/{progress.total:,}"]
     if progress.rate:
-        parts.append(f"{progress.rate:.1f} chunks/s")
+        parts.append(tr("{rate} chunks/s", rate=f"{progress.rate:.1f}"))
     if progress.eta_s is not None:
         parts.append(tr("{time} left", time=duration(progress.eta_s)))
     return " · ".join([*parts, progress.current]).rstrip(" ·")
@@ -87,15 +88,15 @@ def progress_line(progress: IngestProgress) -> str:
 
 def _report(last: IngestProgress, outcomes: list[IngestOutcome]) -> None:
     for outcome in outcomes:
-        if outcome.reason:
+        reason = outcome.reason or _settled(outcome)
+        if reason:
             mark = "✗" if outcome.action == "failed" else "~"
-            click.echo(
-                f"{mark} {outcome.source_id}: {outcome.reason}" + (f" → {outcome.remedy}" if outcome.remedy else "")
-            )
+            remedy = f" → {outcome.remedy}" if outcome.remedy else ""
+            say(f"{mark} {outcome.source_id}: {reason}{remedy}", newlines=False)
     counts = Counter(o.action for o in outcomes)
     told = ", ".join(f"{n:,} {tr(action)}" for action, n in sorted(counts.items())) or tr("nothing to do")
     embedded = sum(o.embedded for o in outcomes)
-    click.echo(
+    say(
         tr(
             "{collection}: {told}; {embedded} chunks embedded in {time}.",
             collection=last.collection,
@@ -105,7 +106,14 @@ def _report(last: IngestProgress, outcomes: list[IngestOutcome]) -> None:
         )
     )
     if last.cancelled:
-        click.echo(tr("Stopped. What is done is kept; the same command goes on from there."))
+        say(tr("Stopped. What is done is kept; the same command goes on from there."))
+
+
+def _settled(outcome: IngestOutcome) -> str:
+    """What was done about a document whose source is gone."""
+    if outcome.action == "retired":
+        return tr("its source is gone, so it was retired")
+    return tr("its source is gone, so it was deleted") if outcome.action == "deleted" else ""
 
 
 @click.command()
@@ -117,15 +125,20 @@ def _report(last: IngestProgress, outcomes: list[IngestOutcome]) -> None:
     help="Set a filter that no query of that collection can drop.",
 )
 @click.option("--delete", "doomed", metavar="NAME", default="", help="Delete a collection with everything in it.")
+@click.option("--yes", is_flag=True, help="Don't ask.")
 @click.option("--use", "chosen", metavar="NAME", default="", help="Make it the one that questions go to.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
-def collections(front: FrontEnds, mandatory: tuple[str, str] | None, doomed: str, chosen: str, as_json: bool) -> None:
+def collections(
+    front: FrontEnds, mandatory: tuple[str, str] | None, doomed: str, yes: bool, chosen: str, as_json: bool
+) -> None:
     """Lists the collections; sets mandatory filters, chooses or deletes one."""
-    with front.desk() as desk:
+    with front.desk("change" if mandatory or doomed or chosen else "read") as desk:
         if mandatory:
             desk.set_mandatory_filter(*mandatory)
         if doomed:
+            count = len(desk.documents(doomed))
+            _confirm(tr("Delete “{name}” with its {count} documents for good?", name=doomed, count=count), yes)
             desk.delete_collection(doomed)
         if chosen:
             desk.choose_collection(chosen)
@@ -156,7 +169,7 @@ def collections(front: FrontEnds, mandatory: tuple[str, str] | None, doomed: str
 @click.pass_obj
 def documents(front: FrontEnds, collection: str, as_json: bool) -> None:
     """Lists the documents of a collection."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         found = desk.documents(collection)
     if as_json:
         print_json(found)
@@ -168,11 +181,12 @@ def documents(front: FrontEnds, collection: str, as_json: bool) -> None:
             d.language,
             f"{d.chunks:,}",
             f"{d.characters:,}",
+            d.id,
             d.title,
         )
         for d in found
     ]
-    head = (tr("source"), tr("status"), tr("language"), tr("chunks"), tr("characters"), tr("title"))
+    head = (tr("source"), tr("status"), tr("language"), tr("chunks"), tr("characters"), "id", tr("title"))
     print_table(head, rows, right=(3, 4))
 
 
@@ -181,10 +195,10 @@ def documents(front: FrontEnds, collection: str, as_json: bool) -> None:
 @click.option("--collection", "-c", default="", help="Of which collection [the chosen one].")
 @click.pass_obj
 def retire(front: FrontEnds, names: tuple[str, ...], collection: str) -> None:
-    """Keeps documents listed, and out of every search."""
+    """Keeps documents listed, and out of every search whose filter doesn't name the status."""
     with front.desk() as desk:
         count = desk.set_status([d.id for d in desk.find_documents(names, collection)], "retired")
-    click.echo(tr("{count} retired.", count=count))
+    say(tr("{count} retired.", count=count))
 
 
 @click.command()
@@ -195,7 +209,7 @@ def restore(front: FrontEnds, names: tuple[str, ...], collection: str) -> None:
     """Brings retired documents back into searches."""
     with front.desk() as desk:
         count = desk.set_status([d.id for d in desk.find_documents(names, collection)], "current")
-    click.echo(tr("{count} restored.", count=count))
+    say(tr("{count} restored.", count=count))
 
 
 @click.command()
@@ -207,16 +221,27 @@ def delete(front: FrontEnds, names: tuple[str, ...], collection: str, yes: bool)
     """Deletes documents everywhere and checks that nothing can return them."""
     with front.desk() as desk:
         found = desk.find_documents(names, collection)
-        if not yes:
-            if not sys.stdin.isatty():
-                raise UsageError(tr("Not confirmed"), tr("Deleting can't be undone."), tr("Add --yes."))
-            click.confirm(tr("Delete {count} documents for good?", count=len(found)), abort=True)
+        _confirm(tr("Delete {count} documents for good?", count=len(found)), yes)
         checks = desk.delete_documents([d.id for d in found])
     for check in checks:
         told = tr("gone: no text, chunk, full-text row or vector is left") if check.gone else str(dict(check.remaining))
-        click.echo(f"{'✓' if check.gone else '✗'} {check.source_id}: {told}")
+        say(f"{'✓' if check.gone else '✗'} {check.source_id}: {told}", newlines=False)
     if not all(c.gone for c in checks):
         sys.exit(1)
+
+
+def _confirm(question: str, yes: bool) -> None:
+    """Raises UsageError without a terminal to ask on, click.Abort when the answer is no."""
+    if yes:
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(tr("Not confirmed"), tr("Deleting can't be undone."), tr("Add --yes."))
+    choice = tr("y/N")
+    answer = click.prompt(
+        f"{printable(question, newlines=False)} [{choice}]", default="", show_default=False, prompt_suffix=" "
+    )
+    if answer.strip()[:1].casefold() != choice[0]:
+        raise click.Abort
 
 
 COMMANDS = (ingest, collections, documents, retire, restore, delete)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import shutil
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -17,10 +19,21 @@ from workbench.i18n import tr
 from workbench.records.codec import encode
 from workbench.text.clean import printable
 
+WIDEST = 40
+"""Characters of a table's column, but for the last."""
+
+PIPE_SECONDS = 5.0
+"""How often a running command says on a pipe how far it is."""
+
+
+def say(text: str, *, err: bool = False, dim: bool = False, newlines: bool = True) -> None:
+    """A line for a person. What it names (files, collections, reasons) may come from anywhere: nothing in it acts."""
+    click.echo(click.style(printable(text, newlines=newlines), dim=dim or None), err=err)
+
 
 def print_error(error: WorkbenchError) -> None:
     """Title, message and remedy on stderr, and the engine's last log lines."""
-    click.echo(f"{click.style(error.title, bold=True)}: {printable(error.message)}", err=True)
+    click.echo(f"{click.style(printable(error.title), bold=True)}: {printable(error.message)}", err=True)
     if error.remedy:
         click.echo(f"  → {printable(error.remedy)}", err=True)
     if isinstance(error, EngineError):
@@ -29,25 +42,36 @@ def print_error(error: WorkbenchError) -> None:
 
 
 def print_json(value: object) -> None:
-    """A record, or a sequence of them, as indented JSON on stdout. JSON escapes every control character by itself."""
-    click.echo(json.dumps(encode(value), ensure_ascii=False, indent=2))
+    """A record, or a sequence of them, as indented JSON on stdout.
+
+    JSON escapes every control character by itself, and here also what the terminal's encoding doesn't have.
+    """
+    unicode = sys.stdout is not None and codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
+    click.echo(json.dumps(encode(value), ensure_ascii=not unicode, indent=2))
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
-    """Columns as wide as their longest cell, those in ``right`` aligned right; the last one cut at the edge."""
+    """Columns as wide as their longest cell but not over ``WIDEST``, those in ``right`` aligned right.
+
+    On a terminal longer cells are cut, and the last column at the edge; on a pipe nothing is.
+    """
     cells = [[printable(c, newlines=False) for c in row] for row in rows]
-    widths = [max(len(h), *(len(r[i]) for r in cells), 0) if cells else len(h) for i, h in enumerate(head)]
-    columns = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
-    last = max(10, columns - sum(widths[:-1]) - 2 * (len(widths) - 1))
-    click.echo(click.style(_line(head, widths, right, last), dim=True))
+    widths = [min(WIDEST, max(map(len, column))) for column in zip(head, *cells, strict=True)]
+    if sys.stdout is not None and sys.stdout.isatty():
+        columns = shutil.get_terminal_size((100, 24)).columns
+        last = max(10, columns - sum(widths[:-1]) - 2 * (len(widths) - 1))
+        cells = [[_cut(c, most) for c, most in zip(row, (*widths[:-1], last), strict=True)] for row in cells]
+    click.echo(click.style(_line(head, widths, right), dim=True))
     for row in cells:
-        click.echo(_line(row, widths, right, last))
+        click.echo(_line(row, widths, right))
 
 
-def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[int], last: int) -> str:
-    padded = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
-    end = padded[-1].rstrip()
-    padded[-1] = end if len(end) <= last else end[: last - 1] + "…"
+def _cut(cell: str, most: int) -> str:
+    return cell if len(cell) <= most else cell[: most - 1] + "…"
+
+
+def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
+    padded = (c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
     return "  ".join(padded).rstrip()
 
 
@@ -72,18 +96,20 @@ def size(count: int) -> str:
 
 
 class StatusLine:
-    """One line on stderr that is rewritten in place; on a pipe, a line whenever ``say`` is told that it matters."""
+    """One line on stderr that is rewritten in place; on a pipe, a line every few seconds and where it matters."""
 
     def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
+        self._live = sys.stderr is not None and sys.stderr.isatty()
+        self._told = time.monotonic()
 
     def say(self, text: str, *, matters: bool = False) -> None:
         """Shows ``text`` in place of what was there."""
         if self._live:
             columns = shutil.get_terminal_size().columns
             click.echo("\r\x1b[2K" + printable(text, newlines=False)[: columns - 1], nl=False, err=True)
-        elif matters:
+        elif matters or time.monotonic() - self._told >= PIPE_SECONDS:
             click.echo(printable(text, newlines=False), err=True)
+            self._told = time.monotonic()
 
     def clear(self) -> None:
         """Takes the line away."""

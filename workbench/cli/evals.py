@@ -37,7 +37,7 @@ def datasets(
     as_json: bool,
 ) -> None:
     """Lists the eval datasets or one's versions; imports one; exports one."""
-    with front.desk() as desk:
+    with front.desk("create" if path else "read") as desk:
         if path:
             _print_problems(desk.evals.import_file(path, name, collection, form))
         if out:

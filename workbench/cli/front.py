@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
 
 from workbench.desk import Desk
 from workbench.errors import UsageError
@@ -16,25 +17,35 @@ from workbench.i18n import tr
 
 DEFAULT_FILE = "workbench.db"
 
+Purpose: TypeAlias = Literal["create", "change", "read"]
+"""What a command wants with the file: "create" makes one where there is none, "read" takes a read-only one too."""
+
+
+class OpenDesk(Protocol):
+    """How a workbench file becomes a desk."""
+
+    def __call__(self, file: Path, purpose: Purpose = ..., /) -> Desk:
+        """Raises FileError."""
+
 
 @dataclass(frozen=True, slots=True)
 class FrontEnds:
     """What the composition root gives the command line.
 
     Attributes:
-        open_desk: opens a workbench file (made when absent) as a desk.
+        open_desk: opens a workbench file as a desk.
         run_app: runs the screens on a desk until the person quits; returns the exit code.
         file: the file that commands work on.
     """
 
-    open_desk: Callable[[Path], Desk]
+    open_desk: OpenDesk
     run_app: Callable[[Desk], int]
     file: Path = Path(DEFAULT_FILE)
 
     @contextmanager
-    def desk(self, file: Path | None = None) -> Iterator[Desk]:
+    def desk(self, purpose: Purpose = "change", file: Path | None = None) -> Iterator[Desk]:
         """The desk on ``file`` (the chosen one when None), closed at the end."""
-        desk = self.open_desk(file or self.file)
+        desk = self.open_desk(file or self.file, purpose)
         try:
             with ending_by_signal():
                 yield desk
@@ -67,6 +78,6 @@ def open_screens(front: FrontEnds, file: Path | None = None) -> None:
             tr("The screens need a terminal, and this is a pipe or a file."),
             tr("Name a command instead: workbench --help lists them."),
         )
-    with front.desk(file) as desk:
+    with front.desk("create", file) as desk:
         code = front.run_app(desk)
     sys.exit(code)

@@ -95,7 +95,9 @@ def run(arguments: Sequence[str], front: FrontEnds) -> int:
 
 def _run(arguments: Sequence[str], front: FrontEnds) -> int:
     try:
-        workbench.main(args=list(arguments), prog_name="workbench", standalone_mode=False, obj=front)
+        # Not workbench.main: it hides that the reader of a pipe went away.
+        with workbench.make_context("workbench", list(arguments), obj=front) as context:
+            workbench.invoke(context)
     except WorkbenchError as error:
         print_error(error)
         return 2 if isinstance(error, UsageError) else 1
@@ -106,11 +108,9 @@ def _run(arguments: Sequence[str], front: FrontEnds) -> int:
         error.show(told)
         say(told.getvalue().rstrip(), err=True)
         return error.exit_code
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         return 130
     except SystemExit as stop:
-        if isinstance(stop.__context__, BrokenPipeError):  # click makes an exit with 1 of it
-            raise stop.__context__ from None
         return stop.code if isinstance(stop.code, int) else 1
     return 0
 

@@ -16,7 +16,7 @@ from workbench.i18n import tr
 @click.pass_obj
 def models(front: FrontEnds, folder: str, as_json: bool) -> None:
     """Lists the GGUF files, as their headers describe them."""
-    with front.desk() as desk:
+    with front.desk("create") as desk:
         if folder:
             desk.add_model_folder(folder)
         found = desk.models(rescan=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from workbench.cli.display import StatusLine, print_json, stoppable
+from workbench.cli.display import StatusLine, print_json, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.evals.compare import p_text
@@ -28,10 +28,10 @@ def rerank(front: FrontEnds, dataset: str, use: bool, off: bool, collection: str
         if as_json:
             print_json(gain)
         else:
-            click.echo(gain_text(gain) if gain else tr("Reranking is off."))
+            say(gain_text(gain) if gain else tr("Reranking is off."))
         if dataset and use and gain:
             desk.use_rerank(gain)
-            click.echo(tr("On for “{collection}”.", collection=gain.collection), err=True)
+            say(tr("On for “{collection}”.", collection=gain.collection), err=True)
 
 
 def _measured(desk: Desk, dataset: str) -> RerankGain | None:

@@ -12,7 +12,7 @@ from workbench import paths
 from workbench import starter as starter_models
 from workbench.cli.answers import print_answer
 from workbench.cli.corpus import progress_line
-from workbench.cli.display import StatusLine
+from workbench.cli.display import StatusLine, say
 from workbench.cli.front import FrontEnds, open_screens
 from workbench.desk import Desk
 from workbench.errors import UsageError
@@ -22,10 +22,16 @@ from workbench.records.corpus import IngestRequest
 
 @click.command()
 @click.option(
-    "--from", "source", type=click.Path(path_type=Path), help="Take the packages from this folder; no network."
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, readable=False),
+    help="Take the packages from this folder; no network.",
 )
 @click.option(
-    "--to", "target", type=click.Path(path_type=Path), help="Fill this folder for a machine without a network."
+    "--to",
+    "target",
+    type=click.Path(path_type=Path, readable=False),
+    help="Fill this folder for a machine without a network.",
 )
 def starter(source: Path | None, target: Path | None) -> None:
     """Brings the starter models: a small language model, an embedder, and tiktoken's ranks. This uses the network."""
@@ -37,7 +43,7 @@ def starter(source: Path | None, target: Path | None) -> None:
     for progress in steps:
         if progress.finished:
             line.clear()
-            click.echo(progress.message)
+            say(progress.message)
         else:
             line.say(progress.message, matters=progress.step != told)
         told = progress.step
@@ -47,11 +53,11 @@ def starter(source: Path | None, target: Path | None) -> None:
 @click.pass_obj
 def demo(front: FrontEnds) -> None:
     """Fills the file with the demo collection, then opens the screens; on a pipe it asks one question and ends."""
-    with front.desk() as desk:
+    with front.desk("create") as desk:
         _fill(desk)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             question = demo_data.DEMO_QUESTION
-            click.echo(f"? {question}\n")
+            say(f"? {question}\n")
             *_, last = desk.ask(question)
             print_answer(last)
             return
