@@ -35,7 +35,7 @@ _DOCUMENT_COLUMNS: Final = (
 ).split(", ")
 _CHUNK_COLUMNS: Final = (
     "index_id, document_key, id, ordinal, start, end, header, path, section, kind, page, page_label, language, tokens, "
-    "tiktoken_tokens, truncated, hash, parent_start, parent_end, metadata, heading, text, stems, exact"
+    "tiktoken_tokens, truncated, hash, parent_start, parent_end, metadata, page_end, heading, text, stems, exact"
 ).split(", ")
 _ADD_FIELD: Final = "INSERT INTO field (document_key, chunk_key, name, kind, value) VALUES (?, ?, ?, ?, ?)"
 
@@ -85,6 +85,7 @@ def _chunk_row(document: Document, chunk: Chunk) -> Row:
         chunk.parent_start,
         chunk.parent_end,
         dump_metadata(chunk.metadata),
+        chunk.page if chunk.page_end is None else chunk.page_end,
         heading,
         storable(text),
         *_derived(heading, text, language),

@@ -46,8 +46,16 @@ BUILT_IN: Final[dict[str, Column]] = {
     "page": Column("c.page", "number"),
     "tokens": Column("c.tokens", "number"),
 }
-"""``section`` is the heading path joined by " > "; ``"Fees" in section`` asks for one heading of it."""
+"""``section`` is the heading path joined by " > "; ``"Fees" in section`` asks for one heading of it. A chunk is on
+every page from the one on which it starts to the one on which it ends."""
 
+_PAGE_TESTS: Final = {
+    "=": "? BETWEEN c.page AND c.page_end",
+    "<": "c.page < ?",
+    "<=": "c.page <= ?",
+    ">": "c.page_end > ?",
+    ">=": "c.page_end >= ?",
+}
 _TRUE: Final = Sql("1")
 _FALSE: Final = Sql("0")
 
@@ -135,9 +143,9 @@ def _comparison(name: str, op: str, value: Scalar) -> Sql:
     if column is not None:
         if name == "section" and op == "contains":
             return Sql("EXISTS (SELECT 1 FROM json_each(c.path) WHERE value = ?)", (comparable(value),))
-        if column.kind != kind or op == "contains":
+        if column.kind != kind or op == "contains" or (op == "like" and kind != "text"):
             return _FALSE
-        test = _test(column.expression, op)
+        test = _PAGE_TESTS[op] if name == "page" else _test(column.expression, op)
         return Sql(f"({test} IS TRUE)", (comparable(value),))
     kinds = {"contains": "kind = 'list'"}.get(op, "kind IN ('text', 'list')" if kind == "text" else "kind = ?")
     bound = (kind,) if kinds == "kind = ?" else ()

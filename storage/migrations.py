@@ -56,6 +56,8 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0007_token_vectors", _add_token_vectors),
     Migration("0008_judgements", _runs(schema.JUDGEMENTS)),
     Migration("0009_given_metadata", _runs(schema.GIVEN_METADATA)),
+    Migration("0010_page_ends", _runs(schema.PAGE_ENDS)),
+    Migration("0010_memory_ledger", _runs(schema.MEMORY_LEDGER)),
 )
 
 

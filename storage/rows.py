@@ -44,7 +44,8 @@ DOCUMENT: Final = """
 """
 CHUNK: Final = """
     SELECT c.id, d.id, d.source_id, c.ordinal, c.start, c.end, c.text, c.header, c.path, c.kind, c.page, c.page_label,
-        c.language, c.tokens, c.tiktoken_tokens, c.truncated, c.hash, c.parent_start, c.parent_end, c.metadata
+        c.language, c.tokens, c.tiktoken_tokens, c.truncated, c.hash, c.parent_start, c.parent_end, c.metadata,
+        c.page_end
     FROM chunk c JOIN document d ON d.key = c.document_key
 """
 
@@ -54,7 +55,7 @@ _DOCUMENT_FIELDS: Final = (
 ).split()
 _CHUNK_FIELDS: Final = (
     "id document_id source_id ordinal start end text header heading kind page page_label "
-    "language tokens tiktoken_tokens truncated hash parent_start parent_end metadata"
+    "language tokens tiktoken_tokens truncated hash parent_start parent_end metadata page_end"
 ).split()
 
 

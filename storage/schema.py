@@ -229,6 +229,14 @@ GIVEN_METADATA: Final = """
 ALTER TABLE document ADD COLUMN given TEXT NOT NULL DEFAULT '{}';
 """
 
+PAGE_ENDS: Final = """
+ALTER TABLE chunk ADD COLUMN page_end INTEGER;
+UPDATE chunk SET page_end = (
+    SELECT max(p.value ->> 'number') FROM document_text t, json_each(t.structure, '$.pages') p
+    WHERE t.document_key = chunk.document_key AND p.value ->> 'start' < chunk.end
+) WHERE page IS NOT NULL;
+"""
+
 DATASET_VERSIONS: Final = """
 CREATE TABLE dataset_version (
     dataset_id INTEGER NOT NULL REFERENCES dataset (id) ON DELETE CASCADE,

@@ -88,6 +88,13 @@ def test_heading_page_and_language_are_of_the_start() -> None:
     assert chunk("12345", Recipe(), "fr")[0].language == "fr"
 
 
+def test_a_chunk_that_runs_over_pages_names_them_all() -> None:
+    text = "It begins here\nand it ends here."
+    pages = (Page(3, "iii", 0, 14), Page(4, "iv", 15, len(text)))
+    (over,) = chunk(replace(parse(text), pages=pages), Recipe("structure", 30))
+    assert (over.page, over.page_end, over.page_label) == (3, 4, "iii–iv")
+
+
 def test_siblings_in_one_chunk_stand_under_their_parent() -> None:
     text = f"# T\n\n{prose(80)}\n\n## A\n\n{prose(8)}\n\n## B\n\n{prose(8)}"
     assert [c.heading for c in chunk(text, Recipe("structure", 100))] == [("T",), ("T",)]

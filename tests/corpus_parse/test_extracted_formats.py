@@ -133,6 +133,7 @@ def test_outline_entries_become_headings_where_their_title_stands() -> None:
     headings = [b for b in document.blocks if b.kind == "heading"]
     assert [(b.level, b.label) for b in headings] == [(1, "1.2 Scope")]
     assert headings[0].start >= document.pages[1].start
+    assert "1 of 2" in document.warnings[0]
 
 
 def test_a_damaged_pdf_is_an_error_and_no_crash() -> None:

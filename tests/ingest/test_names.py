@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.corpus_parse.make import pdf
 from tests.ingest.conftest import Bench
 from workbench.errors import UsageError
+from workbench.records.corpus import Recipe
+from workbench.retrieval.filters import parse_filter
 
 
 def raw(folder: Path, name: bytes) -> Path:
@@ -74,3 +77,17 @@ def test_a_folder_that_is_gone_is_settled_by_its_name(bench: Bench, on_missing: 
         bench.ingest(paths=(str(bench.folder / "never"),), on_missing=on_missing)
     assert len(bench.ingest(paths=gone, on_missing=on_missing)) == 1
     assert [d.status for d in bench.store.corpus.documents("c")] == left
+
+
+def test_a_passage_is_found_by_every_page_it_stands_on(bench: Bench) -> None:
+    pages = [["It begins on the first page and", "runs"], ["on here."], ["The third stands alone."]]
+    (bench.folder / "a.pdf").write_bytes(pdf(pages))
+    bench.ingest(recipe=Recipe("structure", 20))
+    index = bench.store.corpus.current_index("c")
+    assert index is not None
+    (document,) = bench.store.corpus.documents("c")
+    assert [(c.page, c.page_end) for c in bench.store.corpus.chunks(document.id)] == [(1, 2), (3, 3)]
+    asked = ("= 1", "= 2", "= 3", "= 4", "< 2", "<= 2", "> 1", "> 2", ">= 2", ">= 4", "!= 2", "in (2, 3)")
+    fields = bench.store.search.fields("c")
+    passing = [bench.store.search.matching(index, parse_filter(f"page {test}", fields))[0] for test in asked]
+    assert passing == [1, 1, 1, 0, 1, 1, 2, 1, 2, 0, 1, 2]

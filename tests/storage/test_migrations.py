@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,32 @@ def test_every_older_shape_opens_and_becomes_the_newest(tmp_path: Path, done: in
     assert store.datasets.put("set", "kept", [Case("1", "Why?")]).cases == 1
     store.close()
     assert schema(path) == schema(fresh)
+
+
+def test_chunks_of_an_older_file_end_on_the_page_where_their_text_does(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    older = connect(path, "create")
+    migrate(older, path, MIGRATIONS[: [m.name for m in MIGRATIONS].index("0010_page_ends")])
+    pages = [{"type": "Page", "number": n, "label": str(n), "start": 10 * n, "end": 10 * n + 9} for n in range(3)]
+    older.execute("INSERT INTO collection (id, name, recipe, created) VALUES (1, 'c', '{}', '2026-01-01')")
+    older.execute("INSERT INTO corpus_index VALUES (1, 1, 'f', '{}', '{}', 'current', '2026-01-01', NULL)")
+    older.execute(
+        "INSERT INTO document (key, id, collection_id, source_id, uri, title, media_type, language, status, hash, "
+        "metadata_hash, characters, metadata, warnings, ingested) "
+        "VALUES (1, 'd', 1, 'd', '', '', '', '', 'current', '', '', 30, '{}', '[]', '2026-01-01')"
+    )
+    older.execute("INSERT INTO document_text VALUES (1, 'x', ?, '{}')", (json.dumps({"pages": pages}),))
+    for number, (page, end) in enumerate([(0, 9), (0, 25), (None, 9)]):
+        older.execute(
+            "INSERT INTO chunk (index_id, document_key, id, ordinal, start, end, header, path, section, kind, page, "
+            "page_label, language, tokens, tiktoken_tokens, truncated, hash, metadata, heading, text, stems, exact) "
+            "VALUES (1, 1, ?, 0, 0, ?, '', '[]', '', 'paragraph', ?, '', '', 1, 1, 0, '', '{}', '', '', '', '')",
+            (str(number), end, page),
+        )
+    older.close()
+    store = open_store(path)
+    assert [c.page_end for c in store.corpus.chunks_by_id(["0", "1", "2"])] == [0, 2, None]
+    store.close()
 
 
 def test_migrations_are_recorded_by_name_in_order(tmp_path: Path) -> None:

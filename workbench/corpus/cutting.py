@@ -12,7 +12,7 @@ from workbench.corpus.metadata import merge, metadata_hash, sidecar
 from workbench.corpus.parse import check_readable, parse
 from workbench.corpus.sources import written
 from workbench.corpus.tasks import Cut, Described, ReadFile, Refused, Result, Setup, Task, Unchanged
-from workbench.errors import DocumentError, WorkbenchError
+from workbench.errors import DocumentError, WorkbenchError, reason_of
 from workbench.i18n import tr
 from workbench.records.corpus import Document, Metadata, ParsedDocument
 from workbench.text.language import detect
@@ -97,7 +97,7 @@ class Cutter:
 
 
 def _unexpected(error: Exception) -> DocumentError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}: {error}"
+    reason = reason_of(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
     return DocumentError(
         tr("Document can't be read"),
         tr("It can't be read: {reason}.", reason=reason),

@@ -227,7 +227,7 @@ def _read_sidecar(path: Path) -> dict[str, MetaValue]:
     try:
         fields = read_yaml(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:  # a UnicodeDecodeError is a ValueError
-        raise _bad_sidecar(path, str(error)) from error
+        raise _bad_sidecar(path, reason_of(error)) from error
     if fields is None:
         raise _bad_sidecar(path, tr("it is not a list of “key: value” lines"))
     good, problems = checked(fields)

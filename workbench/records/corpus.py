@@ -171,7 +171,8 @@ class Chunk:
         id: deterministic from source, heading and text hash; stable across re-ingest.
         header: repeated text (a table's header row) indexed and delivered before ``text``; "" for none.
         heading: the path of headings it stands under, outermost first.
-        page, page_label: where it starts, when the source has pages.
+        page, page_end: the pages on which it starts and ends, when the source has pages.
+        page_label: what is printed on them, "iv–v" when there are several.
         tokens: by the embedder's tokenizer, prefix and special tokens included; ``tiktoken_tokens`` by o200k_base
             (0 when its rank file is absent).
         truncated: the embedder doesn't see all of it.
@@ -199,6 +200,7 @@ class Chunk:
     parent_start: int | None = None
     parent_end: int | None = None
     metadata: Metadata = field(default_factory=dict)
+    page_end: int | None = None
 
     @property
     def indexed_text(self) -> str:

@@ -11,7 +11,7 @@ from workbench.corpus.chunking.material import Similarity, shows_header
 from workbench.corpus.identity import sha256, short_id
 from workbench.corpus.places import Places
 from workbench.ports import Tokenizer
-from workbench.records.corpus import Chunk, Document, EmbedderInfo, Metadata, ParsedDocument, Recipe, Span
+from workbench.records.corpus import Chunk, Document, EmbedderInfo, Metadata, Page, ParsedDocument, Recipe, Span
 from workbench.text.counting import tiktoken_count
 from workbench.text.language import detect
 from workbench.text.sentences import trimmed
@@ -70,7 +70,7 @@ class _Maker:
         self._occurrences[identity] += 1
         self._made += 1
         tokens = self._tokenizer.count(indexed) + self.overhead
-        page = self._places.page(start)
+        page, last = self._places.page(start), self._places.page(end - 1)
         return Chunk(
             id=short_id(*identity, str(self._occurrences[identity])),
             document_id=document.id,
@@ -83,7 +83,8 @@ class _Maker:
             heading=heading,
             kind=span.kind,
             page=page.number if page else None,
-            page_label=page.label if page else "",
+            page_label=_label(page, last),
+            page_end=last.number if last else None,
             language=detect(text) or document.language,
             tokens=tokens,
             tiktoken_tokens=tiktoken_count(indexed),
@@ -100,3 +101,9 @@ class _Maker:
         last = bisect_left(self._definitions, end, key=lambda block: block.start)
         names = tuple(block.label for block in self._definitions[first:last])
         return {"definitions": names} if names else {}
+
+
+def _label(first: Page | None, last: Page | None) -> str:
+    if first is None or last is None:
+        return ""
+    return first.label if first.label == last.label else f"{first.label}–{last.label}"

@@ -76,10 +76,14 @@ def parse_recipe(text: str) -> Recipe:
 
 def describe_recipe(recipe: Recipe) -> str:
     """The text that ``parse_recipe`` reads back, with every setting of the recipe's own."""
-    settings = [f"{key}={getattr(recipe, key):g}" for key in _SETTINGS[recipe.name]]
+    settings = [f"{key}={_written(getattr(recipe, key))}" for key in _SETTINGS[recipe.name]]
     if recipe.token_vectors != DEFAULTS[recipe.name].token_vectors:
         settings.append(f"{_TOKENS}={recipe.token_vectors}")
     return f"{recipe.name}:" + ",".join(settings)
+
+
+def _written(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _type_of(setting: str) -> type[str] | type[int] | type[float]:

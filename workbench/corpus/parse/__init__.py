@@ -88,7 +88,7 @@ def check_readable(path: Path) -> None:
 def _unreadable(error: OSError) -> DocumentError:
     return DocumentError(
         tr("Unreadable file"),
-        tr("It can't be read: {reason}.", reason=error.strerror or error),
+        tr("It can't be read: {reason}.", reason=reason_of(error)),
         tr("Check that it is there and that you may read it."),
     )
 

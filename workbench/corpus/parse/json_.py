@@ -88,7 +88,7 @@ def _unescaped(source: str) -> str:
 
 def _not_json(error: Exception | None) -> DocumentError:
     if isinstance(error, json.JSONDecodeError):
-        reason = tr("line {line}, column {column}: {problem}", line=error.lineno, column=error.colno, problem=error.msg)
+        reason = reason_of(error)
     else:
         reason = tr("it is nested too deeply") if isinstance(error, RecursionError) else tr("no line is JSON")
     return DocumentError(

@@ -91,12 +91,21 @@ def parse(data: bytes, name: str) -> ParsedDocument:
     headings = list(_headings(text, pages, raw.outline))
     blocks = cover(text, [*headings, *_prose(text, headings)])
     metadata = _metadata(raw.properties)
-    warnings: tuple[str, ...] = ()
-    if empty:
-        warnings = (tr("Pages without text (images?): {pages}.", pages=", ".join(map(str, empty))),)
+    warnings = tuple(_losses(empty, len(raw.outline), len(headings)))
     unnumbered = (heading.label for heading in headings[:1] if not heading.label[0].isdigit())  # "1 Introduction"
     title = str(metadata.get("title") or next(unnumbered, stem(name)))
     return ParsedDocument(text, title, MEDIA_TYPE, blocks, pages, metadata, warnings)
+
+
+def _losses(empty: list[int], outlined: int, found: int) -> Iterator[str]:
+    if empty:
+        yield tr("Pages without text (images?): {pages}.", pages=", ".join(map(str, empty)))
+    if found < outlined:
+        yield tr(
+            "Outline entries that stand as no line on their page, and so are no headings: {count} of {all}.",
+            count=outlined - found,
+            all=outlined,
+        )
 
 
 def _read(data: bytes) -> _Raw:
