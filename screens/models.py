@@ -197,9 +197,9 @@ def _columns() -> list[Column]:
         Column("", 1),
         Column(tr("name"), 0),
         Column(tr("quant"), 7),
-        Column(tr("size"), 8, "right"),
-        Column(tr("params"), 8, "right"),
-        Column(tr("ctx"), 7, "right"),
+        Column(tr("size"), 8, "right", keep=48),
+        Column(tr("params"), 8, "right", keep=56),
+        Column(tr("ctx"), 7, "right", keep=56),
         Column("", 2),
     ]
 
