@@ -12,9 +12,10 @@ import psutil
 import pytest
 
 from tests.engine.conftest import model_path
-from workbench.engine.client import ChildGenerator, engine_available, kv_cache_bytes, load_generator
+from workbench.engine.client import ChildGenerator, engine_available, load_generator
 from workbench.engine.gguf_header import read_header
 from workbench.errors import BudgetError, Cancelled, EngineError, UsageError
+from workbench.memory.estimate import estimate
 from workbench.records.answers import Generation, Message
 from workbench.records.models import GenerationSettings, LoadProgress, LoadSettings
 
@@ -187,8 +188,9 @@ def test_loading_tells_its_progress_and_what_is_in_memory() -> None:
         model = loaded.model
         assert model.context == 1024, "the engine rounds up to 256"
         assert abs(model.memory.weights / 1e6 - 96.6) < 1
-        predicted = kv_cache_bytes(model.file, LoadSettings(context=model.context, kv_type="q8_0"))
-        assert abs(model.memory.kv_cache - predicted) < 1e5
+        predicted = estimate(model.file, model.settings)
+        assert predicted
+        assert abs(model.memory.kv_cache - predicted.kv_cache) < 1e5
         assert model.memory.compute > 0
         assert loaded.gauges().rss > model.memory.weights
         assert ask(loaded, "What is the capital of France?")[-1].state == "complete"

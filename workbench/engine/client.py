@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import psutil
 
@@ -14,6 +14,7 @@ from workbench.engine.gauges import measure
 from workbench.engine.process import ChildProcess
 from workbench.errors import BudgetError, Cancelled, EngineError, UsageError
 from workbench.i18n import tr
+from workbench.memory.estimate import estimate
 from workbench.ports import Cancel
 from workbench.records.answers import Generation, Message
 from workbench.records.models import (
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from workbench.engine.template import ChatTemplate
 
 GIB = 1 << 30
-KV_BYTES: Final = {"f16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}
-"""Per element: q8_0 and q4_0 keep a two-byte scale with each block of 32."""
 
 
 def engine_available() -> str:
@@ -86,27 +85,18 @@ def _check(file: ModelFile, settings: LoadSettings) -> None:
         raise UsageError(
             tr("Bad load settings"), tr("Context and batch start at 1, threads at 0."), tr("Correct the setting.")
         )
-    cache, machine = kv_cache_bytes(file, settings), psutil.virtual_memory().total
-    if cache > machine:
+    expected, machine = estimate(file, settings), psutil.virtual_memory().total
+    if expected and expected.kv_cache > machine:
         raise EngineError(
             tr("No room for this context"),
             tr(
                 "{context} tokens of context need about {need} GiB; this machine has {total} GiB.",
                 context=settings.context,
-                need=round(cache / GIB),
+                need=round(expected.kv_cache / GIB),
                 total=round(machine / GIB),
             ),
             tr("Choose a smaller context."),
         )
-
-
-def kv_cache_bytes(file: ModelFile, settings: LoadSettings) -> float:
-    """Bytes of keys and values at full context: 2 · layers · context · KV heads · head dimension · bytes per element.
-
-    Exact for models whose layers all attend to the whole context; too high for others.
-    """
-    width = file.layers * file.kv_heads * file.head_dimension
-    return 2 * width * settings.context * KV_BYTES[settings.kv_type]
 
 
 def _load(

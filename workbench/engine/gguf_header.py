@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from workbench.i18n import tr
+from workbench.memory.shape import read_shape
 from workbench.records.models import ModelFile
 
 Number: TypeAlias = int | float | bool
@@ -49,8 +50,7 @@ def read_header(path: Path) -> ModelFile:
     try:
         parts = [_read_part(part) for part in all_parts(path)]
     except (HeaderError, OSError) as error:
-        problem = error.strerror if isinstance(error, OSError) else ""
-        return ModelFile(path=str(path), name=name, size=_size(path), problem=problem or str(error))
+        return ModelFile(path=str(path), name=name, size=_size(path), problem=reason_of(error))
     modified = max(part.path.stat().st_mtime for part in parts)
     size = sum(part.size for part in parts)
     return _describe(ModelFile(path=str(parts[0].path), name=name, size=size, modified=modified), parts)
@@ -70,6 +70,7 @@ def file_hash(path: Path) -> str:
 class _Tensor:
     """A tensor's place in the file; ``type`` is ggml's number."""
 
+    name: str
     elements: int
     type: int
     offset: int
@@ -131,12 +132,12 @@ def _read_part(path: Path) -> _Part:
 
 
 def _read_tensor(read: _Reader) -> _Tensor:
-    read.text()  # its name
+    name = read.text()
     dimensions = read.u32()
     if dimensions > 8:
         raise HeaderError(tr("the header is damaged: {what}", what="n_dimensions"))
     elements = math.prod(read.u64() for _ in range(dimensions))
-    return _Tensor(elements, read.u32(), read.u64())
+    return _Tensor(name, elements, read.u32(), read.u64())
 
 
 class _Reader:
@@ -215,7 +216,9 @@ def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
     fields, tensors = parts[0].fields, [tensor for part in parts for tensor in part.tensors]
     architecture = _text(fields, "general.architecture")
     parameters = sum(tensor.elements for tensor in tensors)
-    bits = 8 * sum(_bytes_of(tensor) for tensor in tensors)
+    weights = sum(_bytes_of(tensor) for tensor in tensors)
+    layer_weights = sum(_bytes_of(tensor) for tensor in tensors if tensor.name.startswith("blk."))
+    embedded = next((tensor.elements for tensor in tensors if tensor.name == "token_embd.weight"), 0)
     embedding = _number(fields, f"{architecture}.embedding_length")
     heads = _number(fields, f"{architecture}.attention.head_count")
     types = Counter(_type_name(tensor.type) for tensor in tensors)
@@ -232,11 +235,12 @@ def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
         tokenizer="/".join(filter(None, (_text(fields, f"tokenizer.ggml.{key}") for key in ("model", "pre")))),
         quantization=_quantization(file.name, fields),
         tensor_types=tuple(types.most_common()),
-        bits_per_weight=round(bits / parameters, 3) if parameters else 0.0,
+        bits_per_weight=round(8 * weights / parameters, 3) if parameters else 0.0,
         chat_template=_text(fields, "tokenizer.chat_template"),
         licence=_text(fields, "general.license"),
         origin=_origin(fields),
         problem=_problem(architecture, parts),
+        shape=read_shape(architecture, fields, weights, layer_weights, embedded // embedding if embedding > 0 else 0),
     )
 
 

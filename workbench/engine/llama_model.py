@@ -108,6 +108,7 @@ class NativeModel:
         self.pointer = self._open_context(settings)
         self._memory = ll.llama_get_memory(self.pointer)
         self._held: list[int] = []
+        self._whole_window = settings.whole_window
         self._piece_size = 64
         self.context: int = ll.llama_n_ctx(self.pointer)
         self.batch: int = ll.llama_n_batch(self.pointer)
@@ -140,6 +141,7 @@ class NativeModel:
         params.n_ubatch = min(settings.batch, params.n_ubatch)
         params.n_threads = params.n_threads_batch = settings.threads or default_threads()
         params.type_k = params.type_v = KV_TYPES[settings.kv_type]
+        params.swa_full = settings.whole_window
         params.flash_attn_type = FLASH_AUTO if settings.flash_attention else FLASH_OFF
         self._abort = ll.ggml_abort_callback(lambda _: self._cancelled())  # kept as long as the context
         params.abort_callback = self._abort
@@ -187,7 +189,9 @@ class NativeModel:
             if held != wanted:
                 break
             keep += 1
-        if not ll.llama_memory_seq_rm(self._memory, 0, keep, -1):  # recurrent state can't be cut back
+        cut_short = keep < len(self._held) and not self._whole_window  # the window before the cut may be gone
+        # Recurrent state can't be cut back.
+        if cut_short or not ll.llama_memory_seq_rm(self._memory, 0, keep, -1):
             ll.llama_memory_clear(self._memory, True)
             keep = 0
         del self._held[keep:]

@@ -9,6 +9,42 @@ KvType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
 
 
 @dataclass(frozen=True, slots=True)
+class LayerCache:
+    """Layers that keep keys and values alike.
+
+    Attributes:
+        key: elements per token and layer; ``value`` likewise, 0 where values are read out of the keys (MLA).
+        windowed: they attend to the last ``MemoryShape.window`` tokens only.
+    """
+
+    layers: int
+    key: int
+    value: int
+    windowed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryShape:
+    """What of a model takes memory. Bytes unless said otherwise; all 0 when its header doesn't tell.
+
+    Attributes:
+        weights: of all tensors; ``layer_weights``: of those that belong to a layer, which a GPU can take.
+        vocabulary, feed_forward: widths, in elements; of the experts that act on a token together.
+        window: tokens that a windowed layer attends to.
+        state: what recurrent layers keep, however long the context.
+    """
+
+    weights: int = 0
+    layer_weights: int = 0
+    vocabulary: int = 0
+    feed_forward: int = 0
+    experts: int = 0
+    caches: tuple[LayerCache, ...] = ()
+    window: int = 0
+    state: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFile:
     """A GGUF file as its header describes it; no weights are read.
 
@@ -41,11 +77,18 @@ class ModelFile:
     hash: str = ""
     modified: float = 0.0
     problem: str = ""
+    shape: MemoryShape = MemoryShape()
 
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings:
-    """How a model is loaded. ``threads`` 0 means physical cores − 1 (at least 1)."""
+    """How a model is loaded.
+
+    Attributes:
+        threads: 0 means physical cores − 1 (at least 1).
+        whole_window: layers that attend to a window keep the whole context all the same: more memory, and a prompt that
+            begins like the last one is not read again.
+    """
 
     context: int = 4096
     batch: int = 512
@@ -54,6 +97,7 @@ class LoadSettings:
     kv_type: KvType = "f16"
     flash_attention: bool = True
     mmap: bool = False
+    whole_window: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +108,11 @@ class MemorySplit:
     kv_cache: int = 0
     compute: int = 0
     output: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.weights + self.kv_cache + self.compute + self.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +161,81 @@ class Gauges:
     vram_used: int | None = None
     vram_total: int | None = None
     vram_note: str = ""
+
+
+MemoryPart: TypeAlias = Literal["weights", "kv_cache", "compute", "output"]
+Verdict: TypeAlias = Literal["fits", "tight", "no", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTerm:
+    """One summand of an estimate, with the product it is: "30 × 4,096 × 384 × 2 B"."""
+
+    part: MemoryPart
+    what: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEstimate:
+    """Bytes a load will take, by use, before it is tried.
+
+    Attributes:
+        context: tokens, as the engine rounds them.
+        margin: what the process takes beside the engine's buffers.
+        device: how much of the total lies on the GPU.
+        terms: what the parts are sums of, before they were corrected.
+        loads: how many measured loads of the architecture corrected the parts.
+    """
+
+    context: int
+    weights: int
+    kv_cache: int
+    compute: int
+    output: int
+    margin: int
+    device: int = 0
+    terms: tuple[MemoryTerm, ...] = ()
+    loads: int = 0
+
+    @property
+    def buffers(self) -> int:
+        """What the engine allocates: the part that a load measures."""
+        return self.weights + self.kv_cache + self.compute + self.output
+
+    @property
+    def total(self) -> int:
+        """What has to be free."""
+        return self.buffers + self.margin
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFit:
+    """An estimate held against what is free.
+
+    Attributes:
+        estimate: None when the header doesn't tell enough.
+        largest_context: tokens, the most that still fit; 0 when nothing does or nothing is known.
+        measured: the last load of this file with these settings, if there was one.
+    """
+
+    verdict: Verdict
+    estimate: MemoryEstimate | None
+    largest_context: int
+    measured: MemoryMeasurement | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMeasurement:
+    """A load: what was foreseen for it, uncorrected, and what the engine took."""
+
+    architecture: str
+    path: str
+    settings: LoadSettings
+    predicted: MemorySplit
+    measured: MemorySplit
+
+    @property
+    def error(self) -> float:
+        """Measured ÷ predicted − 1, of all the engine's buffers."""
+        return self.measured.total / self.predicted.total - 1 if self.predicted.total else 0.0
