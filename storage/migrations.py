@@ -57,7 +57,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0008_judgements", _runs(schema.JUDGEMENTS)),
     Migration("0009_given_metadata", _runs(schema.GIVEN_METADATA)),
     Migration("0010_page_ends", _runs(schema.PAGE_ENDS)),
-    Migration("0010_memory_ledger", _runs(schema.MEMORY_LEDGER)),
+    Migration("0011_memory_ledger", _runs(schema.MEMORY_LEDGER)),
 )
 
 
@@ -99,10 +99,10 @@ def check_history(connection: Connection, path: Path, done: int, migrations: tup
     names = [name for (name,) in connection.execute("SELECT name FROM migration ORDER BY number")]
     if done > len(migrations) or names[:done] != [m.name for m in migrations[:done]]:
         raise newer_file(path)
-
-
     if len(names) != done:
         raise damaged_file(path)
+
+
 def newer_file(path: Path) -> FileError:
     """The refusal of a file that a later version of the program has changed."""
     return FileError(

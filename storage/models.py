@@ -6,7 +6,9 @@ import json
 
 from storage.connections import Connections
 from workbench.records.codec import decode, encode
-from workbench.records.models import ModelFile
+from workbench.records.models import MemoryMeasurement, ModelFile
+
+LATEST_LOADS = 200
 
 
 class FileModels:
@@ -39,3 +41,14 @@ class FileModels:
     def add_folder(self, path: str) -> None:
         """Remembers a folder."""
         self._connections.write(lambda c: c.execute("INSERT OR IGNORE INTO model_folder (path) VALUES (?)", (path,)))
+
+    def add_measurement(self, measurement: MemoryMeasurement) -> None:
+        """Enters a load in the ledger of memory."""
+        row = (json.dumps(encode(measurement)),)
+        self._connections.write(lambda c: c.execute("INSERT INTO memory_load (body) VALUES (?)", row))
+
+    def measurements(self) -> tuple[MemoryMeasurement, ...]:
+        """The latest loads, newest first."""
+        with self._connections.read() as c:
+            rows = c.execute("SELECT body FROM memory_load ORDER BY id DESC LIMIT ?", (LATEST_LOADS,)).fetchall()
+        return tuple(decode(MemoryMeasurement, json.loads(body)) for (body,) in rows)

@@ -263,3 +263,10 @@ CREATE TABLE candidate (
 );
 CREATE INDEX candidate_dataset ON candidate (dataset, state);
 """
+
+MEMORY_LEDGER: Final = """
+CREATE TABLE memory_load (
+    id INTEGER PRIMARY KEY,
+    body TEXT NOT NULL
+);
+"""

@@ -25,6 +25,9 @@ from workbench.evals.lab import EvalLab
 from workbench.evals.rerank import measure_rerank
 from workbench.evals.runner import Runtimes
 from workbench.i18n import tr
+from workbench.memory.estimate import estimate
+from workbench.memory.ledger import measurement
+from workbench.memory.room import fit, room
 from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
@@ -38,7 +41,7 @@ from workbench.records.corpus import (
     IngestRequest,
 )
 from workbench.records.evals import Case, Dataset
-from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, ModelFile
+from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, MemoryFit, ModelFile
 from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult
 from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.rerank import RERANK_SETTING
@@ -206,7 +209,7 @@ class Desk:
         self._store.corpus.delete_collection(name)
 
     def filter_fields(self, collection: str = "") -> dict[str, str]:
-        """Fields a filter may name, with their types."""
+        """Fields a filter may name, with the commonest of their types."""
         name = collection or self.collection
         return {field: kinds[0] for field, kinds in self._store.search.fields(name).items()} if name else {}
 
@@ -326,7 +329,18 @@ class Desk:
             raise step
         with self._lock:
             self._generator = step
+        if taken := measurement(step.model, estimate(file, step.model.settings)):
+            self._store.models.add_measurement(taken)
         yield LoadProgress(1.0, model=step.model)
+
+    def memory(self, files: Sequence[ModelFile], settings: LoadSettings | None = None) -> tuple[MemoryFit, ...]:
+        """What loading each file would take, and whether that fits into what is free now, in the order of ``files``.
+
+        Estimates are corrected by what earlier loads took.
+        """
+        model, measured = self.model, self._store.models.measurements()
+        free = room(gauges.measure(model.pid if model else None), loaded=model is not None)
+        return tuple(fit(file, settings or LoadSettings(), free, measured) for file in files)
 
     def _load(self, path: str, settings: LoadSettings, cancel: Cancel | None) -> None:
         for _ in self.load_model(path, settings, cancel):

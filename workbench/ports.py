@@ -43,7 +43,7 @@ from workbench.records.evals import (
     RunConfig,
     RunStatus,
 )
-from workbench.records.models import Gauges, GenerationSettings, LoadedModel, ModelFile
+from workbench.records.models import Gauges, GenerationSettings, LoadedModel, MemoryMeasurement, ModelFile
 from workbench.records.retrieval import Analysis, FilterNode, LaneHit
 
 Vector: TypeAlias = npt.NDArray[np.float32]
@@ -452,6 +452,14 @@ class ModelRepository(Protocol):
 
     def add_folder(self, path: str) -> None:
         """Remembers a folder."""
+        ...
+
+    def add_measurement(self, measurement: MemoryMeasurement) -> None:
+        """Enters a load in the ledger of memory."""
+        ...
+
+    def measurements(self) -> tuple[MemoryMeasurement, ...]:
+        """The latest loads, newest first."""
         ...
 
 
