@@ -21,7 +21,7 @@ from storage.driver import (
     unwritable_file,
 )
 from storage.migrations import MIGRATIONS, migrate, newer_file, version
-from workbench.errors import FileError, system_reason
+from workbench.errors import FileError, reason_of
 from workbench.i18n import tr
 
 _MAGIC: Final = b"SQLite format 3\x00"
@@ -177,6 +177,6 @@ def _not_up_to_date(path: Path) -> FileError:
 def _unreadable(path: Path, error: OSError) -> FileError:
     return FileError(
         tr("The file can't be read"),
-        tr("“{path}” can't be opened: {reason}.", path=path, reason=system_reason(error)),
+        tr("“{path}” can't be opened: {reason}.", path=path, reason=reason_of(error)),
         tr("Check the path and your permissions on it."),
     )

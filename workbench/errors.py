@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from typing import Final, Literal
 
@@ -118,7 +119,12 @@ _REASONS: Final = {
 }
 
 
-def system_reason(error: OSError) -> str:
-    """Why the operating system refused, in the interface's language: "the disk is full"; rare reasons in its own."""
-    code = error.errno or 0
-    return tr(_REASONS[code]) if code in _REASONS else error.strerror or str(error) or os.strerror(code)
+def reason_of(error: Exception) -> str:
+    """What an error of Python or the operating system says, in the interface's language where it is a usual one."""
+    if isinstance(error, OSError):
+        code = error.errno or 0
+        return tr(_REASONS[code]) if code in _REASONS else error.strerror or str(error) or os.strerror(code)
+    if isinstance(error, json.JSONDecodeError):
+        problem = tr(error.msg)
+        return tr("line {line}, column {column}: {problem}", line=error.lineno, column=error.colno, problem=problem)
+    return tr("it is no UTF-8 text") if isinstance(error, UnicodeError) else str(error)

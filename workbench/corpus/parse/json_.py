@@ -14,7 +14,7 @@ from typing import Final
 
 from workbench.corpus.parse.blocks import cover, line_starts, stem
 from workbench.corpus.parse.decoding import decode
-from workbench.errors import DocumentError
+from workbench.errors import DocumentError, reason_of
 from workbench.i18n import tr
 from workbench.records.corpus import Block, ParsedDocument
 
