@@ -100,7 +100,7 @@ def test_every_field_survives_a_table(folder: Path, cases: list[Case], name: str
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ("not json", "Expecting value"),
+        ("not json", "column 1: Expecting value"),
         ('{"id": "a"}', "“question” is missing"),
         ('{"id": "a", "question": "  "}', "“question” is missing"),
         ("[1, 2]", "not an object"),

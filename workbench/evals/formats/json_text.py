@@ -8,16 +8,23 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final
 
+from workbench.errors import reason_of
+from workbench.i18n import tr
+
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = re.compile(r"[\s,:]*")
 
 
 def parse(text: str) -> Any:
-    """The value. Raises ValueError when it isn't JSON, or nested deeper than Python can follow."""
+    """The value. Raises ValueError, in words, when it isn't JSON, or nested deeper than Python can follow."""
     try:
         return json.loads(text)
+    except json.JSONDecodeError as error:
+        if "\n" in text:
+            raise ValueError(reason_of(error)) from None
+        raise ValueError(tr("column {column}: {problem}", column=error.colno, problem=tr(error.msg))) from None
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise ValueError(tr("it is nested too deeply")) from None
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
