@@ -93,7 +93,7 @@ def test_what_is_no_model_file_is_listed_with_its_problem(tmp_path: Path) -> Non
     assert problems == {
         "bare": "the header names no architecture",
         "empty": "the file is empty",
-        "gone": "No such file or directory",
+        "gone": "there is no such file or folder",
         "old": "GGUF version 1 is not supported",
         "pipe": "this is no file but a folder or a device",
         "poem": "this is no GGUF file",
