@@ -65,6 +65,9 @@ def test_the_first_quote_answers(ask: Ask, question: str, first: str) -> None:
 def test_what_nobody_wrote_down_is_said_or_refused(ask: Ask) -> None:
     assert "never written down" in ask("What is the alarm code of this month?").text
     assert ask("Who wrote Don Quixote?").outcome == "low_support"
+    painter = ask("¿Quién pintó el faro?")
+    assert painter.outcome == "low_support", "sources that only speak of the lighthouse don't say who painted it"
+    assert "pintó" in painter.missing
 
 
 def test_most_cases_come_out_right(ask: Ask) -> None:
