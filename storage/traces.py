@@ -78,14 +78,16 @@ class FileTraces:
             )
         return decode(Trace, json.loads(exact[0][1]))
 
-    def recent(self, limit: int = 50) -> tuple[TraceSummary, ...]:
-        """Newest first."""
+    def recent(self, limit: int = 50, text: str = "") -> tuple[TraceSummary, ...]:
+        """Newest first; only questions that hold every word of ``text``, in any case."""
         statement = """
             SELECT id, created, query, collection, outcome, duration_ms FROM trace
+            WHERE NOT EXISTS (SELECT 1 FROM json_each(?) WHERE instr(casefold(query), casefold(value)) = 0)
             ORDER BY created DESC, key DESC LIMIT ?
         """
         with self._connections.read() as c:
-            return tuple(TraceSummary(*row) for row in c.execute(statement, (limit,)))
+            rows = c.execute(statement, (json.dumps(storable(text).split()), limit))
+            return tuple(TraceSummary(*row) for row in rows)
 
 
 def _outcome(trace: Trace) -> str:

@@ -46,6 +46,7 @@ from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult
 from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.rerank import RERANK_SETTING
 from workbench.retrieval.search import Searcher
+from workbench.traces.inspector import Inspector
 
 COLLECTION_SETTING = "desk.collection"
 EMBEDDER_SETTING = "desk.embedder"
@@ -87,6 +88,7 @@ class Desk:
         self._files: tuple[ModelFile, ...] | None = None
         runtimes = Runtimes(self._searcher, lambda: self._generator, self._load, lambda: self.collection)
         self._evals = EvalLab(store, runtimes)
+        self._inspector = Inspector(store, self._searcher, lambda: self._generator)
 
     # -- status and settings ---------------------------------------------------------------------------------------
 
@@ -259,6 +261,11 @@ class Desk:
     def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
         """Newest first."""
         return self._store.traces.recent(limit)
+
+    @property
+    def inspector(self) -> Inspector:
+        """Stored traces as things to work with: what-if, autopsy, comparison, replay, history."""
+        return self._inspector
 
     def measure_rerank(self, dataset: str, cancel: Cancel | None = None) -> Iterator[RerankGain]:
         """What reranking does to the dataset's questions. Raises UsageError, NotFoundError, Cancelled."""

@@ -426,8 +426,8 @@ class TraceRepository(Protocol):
         """By id or unambiguous prefix ("last" for the newest). Raises NotFoundError."""
         ...
 
-    def recent(self, limit: int = 50) -> tuple[TraceSummary, ...]:
-        """Newest first."""
+    def recent(self, limit: int = 50, text: str = "") -> tuple[TraceSummary, ...]:
+        """Newest first; only questions that hold every word of ``text``, in any case."""
         ...
 
 

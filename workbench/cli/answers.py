@@ -1,4 +1,4 @@
-"""Commands that ask: search, ask, trace."""
+"""Commands that ask: search, ask."""
 
 from __future__ import annotations
 
@@ -240,44 +240,4 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
     say(" · ".join(filter(None, facts)), dim=True)
 
 
-@click.command()
-@click.argument("trace_id", metavar="ID", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-@click.pass_obj
-def trace(front: FrontEnds, trace_id: str, as_json: bool) -> None:
-    """Shows the trace of a question, by id or "last"; without an id, lists the newest."""
-    with front.desk("read") as desk:
-        if not trace_id:
-            listed = desk.traces()
-            if as_json:
-                print_json(listed)
-            else:
-                rows = [(t.id, t.created[:19], tr(t.outcome), duration(t.duration_ms / 1000), t.query) for t in listed]
-                print_table(("id", tr("when"), tr("outcome"), tr("time"), tr("question")), rows, right=(3,))
-            return
-        found = desk.trace(trace_id)
-    if as_json:
-        print_json(found)
-    else:
-        _print_trace(found)
-
-
-def _print_trace(found: Trace) -> None:
-    manifest = found.manifest
-    say(found.query)
-    say(
-        f"{manifest.collection} v{manifest.collection_version} · index {manifest.index_id} · {manifest.embedder} · "
-        f"{manifest.recipe}" + (f" · {manifest.model}" if manifest.model else "")
-    )
-    say("")
-    rows = [(tr(s.name), f"{s.start_ms:.1f}", f"{s.duration_ms:.1f}", _facts(s.metadata)) for s in found.spans]
-    print_table((tr("stage"), tr("at ms"), tr("took ms"), ""), rows, right=(1, 2))
-    say("")
-    print_answer(found)
-
-
-def _facts(metadata: object) -> str:
-    return " · ".join(f"{tr(k)} {v}" for k, v in metadata.items()) if isinstance(metadata, dict) else ""
-
-
-COMMANDS = (search, ask, trace)
+COMMANDS = (search, ask)

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from workbench import __version__, i18n
-from workbench.cli import answers, corpus, eval_decide, eval_judge, eval_review, evals, models, rerank, starter
+from workbench.cli import answers, corpus, eval_decide, eval_judge, eval_review, evals, models, rerank, starter, trace
 from workbench.cli.click_words import translate_click
 from workbench.cli.display import print_error, say
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
@@ -71,7 +71,7 @@ def _translate(command: click.Command) -> None:
         _translate(below)
 
 
-for family in (corpus, answers, models, starter, evals, eval_decide, eval_judge, eval_review, rerank):
+for family in (corpus, answers, trace, models, starter, evals, eval_decide, eval_judge, eval_review, rerank):
     for command in family.COMMANDS:
         workbench.add_command(command)
 

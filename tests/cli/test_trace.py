@@ -1,0 +1,94 @@
+"""``workbench trace``: what a person gets from a stored trace."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+pytestmark = pytest.mark.model
+QUESTION = "Can I extend my enrolment with overdue payments?"
+
+
+@pytest.fixture(scope="module")
+def asked(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with one question asked of it."""
+    from workbench.__main__ import open_desk
+    from workbench.cli import FrontEnds, run
+
+    db = Path(shutil.copy(filled, tmp_path_factory.mktemp("trace") / "asked.db"))
+    assert run(["--db", str(db), "ask", QUESTION], FrontEnds(open_desk, lambda _desk: 0)) == 0
+    return db
+
+
+def test_what_if_shows_what_moves(cli: Cli, asked: Path) -> None:
+    told = cli("--db", asked, "trace", "last", "--what-if", "evidence=1,order=edges")
+    assert told.code == 0
+    assert "−" in told.out
+    assert "pieces of evidence change." in told.out
+    assert cli("--db", asked, "trace", "last", "--what-if", "evidence=none").code == 2
+    result = json.loads(cli("--db", asked, "trace", "last", "--what-if", "dense=off", "--json").out)
+    assert result["settings"]["dense_k"] == 0
+    assert {hit["dense_rank"] for hit in result["hits"]} == {None}
+
+
+def test_autopsy_names_the_stage_and_a_way(cli: Cli, asked: Path) -> None:
+    told = cli("--db", asked, "trace", "last", "--autopsy", "Extensions opened on 1 October")
+    assert told.code == 0
+    assert "old.md" in told.out
+    assert "retired" in told.out
+    assert "workbench restore old.md" in told.out
+    kept = cli("--db", asked, "trace", "last", "--autopsy", "overdue payments may not extend")
+    assert "cited    ✓\n" in kept.out
+
+
+def test_replay_says_that_nothing_differs_and_leaves_a_trace(cli: Cli, asked: Path, tmp_path: Path) -> None:
+    db = Path(shutil.copy(asked, tmp_path / "again.db"))
+    told = cli("--db", db, "trace", "last", "--replay")
+    assert told.code == 0
+    assert "→ Nothing differs" in told.out
+    listed = json.loads(cli("--db", db, "trace", "--json").out)
+    assert len(listed) == 2
+    cli("--db", db, "retire", "rules.md")
+    changed = cli("--db", db, "trace", listed[-1]["id"], "--replay")
+    assert "rules.md" in changed.out
+    assert "→ The documents have changed since" in changed.out
+    both = cli("--db", db, "trace", listed[0]["id"], "--compare", listed[1]["id"], "--json")
+    assert json.loads(both.out)["a"] == listed[1]["id"]
+
+
+def test_exports(cli: Cli, asked: Path, tmp_path: Path) -> None:
+    page = tmp_path / "answer.md"
+    assert cli("--db", asked, "trace", "last", "--export", "markdown", "-o", page).code == 0
+    assert page.read_text("utf-8").startswith(f"# {QUESTION}\n")
+    assert "[^F1]: " in page.read_text("utf-8")
+    spans = json.loads(cli("--db", asked, "trace", "last", "--export", "otel").out)
+    assert spans["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["name"] == "ask"
+    whole = cli("--db", asked, "trace", "last", "--export", "json").out
+    assert whole == cli("--db", asked, "trace", "last", "--json").out
+    nowhere = cli("--db", asked, "trace", "last", "--export", "json", "-o", tmp_path / "no" / "where.json")
+    assert nowhere.code == 1
+    assert "can't be written" in nowhere.err
+
+
+def test_the_history_is_searched_by_words_in_any_case(cli: Cli, asked: Path) -> None:
+    assert QUESTION in cli("--db", asked, "trace", "--search", "OVERDUE extend").out
+    assert QUESTION not in cli("--db", asked, "trace", "--search", "overdue lighthouse").out
+    assert QUESTION not in cli("--db", asked, "trace", "--search", "100% _").out
+    assert cli("--db", asked, "trace", "--search", "x", "--replay").code == 2
+
+
+def test_help_in_spanish() -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "workbench", "--lang", "es", "trace", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Qué fue del fragmento que debía encontrarse" in told.stdout

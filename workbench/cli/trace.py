@@ -1,0 +1,235 @@
+"""The command that looks at stored traces: what-if, autopsy, comparison, replay, exports, history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from workbench.cli.answers import print_answer
+from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
+from workbench.cli.front import FrontEnds
+from workbench.desk import Desk
+from workbench.errors import FileError, UsageError
+from workbench.i18n import tr
+from workbench.records.answers import Trace
+from workbench.records.codec import encode
+from workbench.records.traces import Autopsy, Move, TraceComparison, WhatIfResult
+from workbench.text.clean import printable
+from workbench.traces.exports import answer_markdown, trace_otlp
+
+Format = Literal["markdown", "otel", "json"]
+
+_RANKING_SHOWN = 20
+_SIGNS = {"entered": "+", "left": "−", "up": "↑", "down": "↓", "same": "="}
+
+
+@click.command()
+@click.argument("trace_id", metavar="ID", default="")
+@click.option("--what-if", "changes", metavar="CHANGES", help="Other settings, e.g. k0=10,lexical.k=20,order=edges.")
+@click.option("--autopsy", metavar="CHUNK_OR_TEXT", help="What became of the chunk that should have been found.")
+@click.option("--compare", "other", metavar="ID", help="Another trace beside it.")
+@click.option("--replay", is_flag=True, help="Ask the question again with its settings, and say what differs.")
+@click.option("--export", "form", type=click.Choice(["markdown", "otel", "json"]), help="Write it for other programs.")
+@click.option("--output", "-o", "path", type=click.Path(path_type=Path), help="Write it here [stdout].")
+@click.option("--search", "text", default="", help="List the questions that hold these words.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_obj
+def trace(
+    front: FrontEnds,
+    trace_id: str,
+    changes: str | None,
+    autopsy: str | None,
+    other: str | None,
+    replay: bool,
+    form: Format | None,
+    path: Path | None,
+    text: str,
+    as_json: bool,
+) -> None:
+    """Shows the trace of a question, by id or "last"; without an id, lists the newest."""
+    _refuse_two_tasks(changes, autopsy, other, replay or None, form, text or None)
+    with front.desk() as desk:
+        if not trace_id and (changes or autopsy or other or replay or form):
+            trace_id = "last"
+        if not trace_id:
+            _list(desk, text, as_json)
+        elif changes is not None:
+            _show(desk.inspector.what_if(trace_id, changes), as_json)
+        elif autopsy is not None:
+            _show(desk.inspector.autopsy(trace_id, autopsy), as_json)
+        elif other is not None:
+            _show(desk.inspector.compare(trace_id, other), as_json)
+        elif replay:
+            _replay(desk, trace_id, as_json)
+        elif form is not None:
+            _write(_exported(desk.trace(trace_id), form), path)
+        else:
+            _show(desk.trace(trace_id), as_json)
+
+
+def _refuse_two_tasks(*tasks: object) -> None:
+    if sum(task is not None for task in tasks) > 1:
+        raise UsageError(
+            tr("One at a time"),
+            tr("--what-if, --autopsy, --compare, --replay, --export and --search each do one thing."),
+            tr("Give one of them."),
+        )
+
+
+def _list(desk: Desk, text: str, as_json: bool) -> None:
+    listed = desk.inspector.history(text)
+    if as_json:
+        print_json(listed)
+        return
+    rows = [(t.id, t.created[:19], tr(t.outcome), duration(t.duration_ms / 1000), t.query) for t in listed]
+    print_table(("id", tr("when"), tr("outcome"), tr("time"), tr("question")), rows, right=(3,))
+
+
+def _show(found: Trace | WhatIfResult | Autopsy | TraceComparison, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    match found:
+        case Trace():
+            _print_trace(found)
+        case WhatIfResult():
+            _print_what_if(found)
+        case Autopsy():
+            _print_autopsy(found)
+        case TraceComparison():
+            _print_comparison(found)
+
+
+def _print_trace(found: Trace) -> None:
+    manifest = found.manifest
+    click.echo(printable(found.query))
+    click.echo(
+        f"{manifest.collection} v{manifest.collection_version} · index {manifest.index_id} · {manifest.embedder} · "
+        f"{manifest.recipe}" + (f" · {manifest.model}" if manifest.model else "")
+    )
+    click.echo("")
+    rows = [(s.name, f"{s.start_ms:.1f}", f"{s.duration_ms:.1f}", _facts(s.metadata)) for s in found.spans]
+    print_table((tr("stage"), tr("at ms"), tr("took ms"), ""), rows, right=(1, 2))
+    click.echo("")
+    print_answer(found)
+
+
+def _facts(metadata: object) -> str:
+    return " · ".join(f"{k} {v}" for k, v in metadata.items()) if isinstance(metadata, dict) else ""
+
+
+def _print_what_if(found: WhatIfResult) -> None:
+    _print_moves(tr("ranking"), found.ranking, _RANKING_SHOWN)
+    _print_moves(tr("evidence"), found.evidence_moves)
+    if found.problem:
+        click.echo(f"✗ {found.problem}")
+    for note in found.notes:
+        click.echo(f"~ {note}")
+    click.echo(tr("{count} pieces of evidence change.", count=found.changed))
+
+
+def _print_moves(title: str, moves: Sequence[Move], most: int = 1000) -> None:
+    """The first moves, and of the others those that left."""
+    shown = [*moves[:most], *(move for move in moves[most:] if move.after is None and (move.before or 0) <= most)]
+    rows = [(_SIGNS[m.kind], _place(m.before), _place(m.after), m.source_id, m.chunk_id[:12]) for m in shown]
+    print_table(("", tr("before"), tr("after"), title, "id"), rows, right=(1, 2))
+    click.echo("")
+
+
+def _place(place: int | None) -> str:
+    return "–" if place is None else str(place)
+
+
+def _print_autopsy(found: Autopsy) -> None:
+    click.echo(printable(f"{found.source_id} {found.chunk_id[:12]}", newlines=False))
+    click.echo(click.style(f"    “{printable(' '.join(found.text.split())[:160], newlines=False)}”", dim=True))
+    context = found.label or (tr("left out ({why})", why=tr(found.dropped)) if found.dropped else "–")
+    rows = [
+        (tr("filter"), "✓" if found.passes_filter else "✗"),
+        *((lane, _looked(rank, lane in found.looked_up)) for lane, rank in _lane_ranks(found)),
+        (tr("fusion"), _place(found.fused_rank)),
+        (tr("rerank"), _place(found.reranked_rank)),
+        (tr("context"), context),
+        (tr("cited"), "✓" if found.cited else "✗"),
+    ]
+    print_table((tr("stage"), ""), rows)
+    click.echo("")
+    if found.lost_at:
+        click.echo(tr("lost at: {stage}. {reason}", stage=tr(found.lost_at), reason=found.reason))
+    else:
+        click.echo(tr("Nothing lost it: it is in the evidence and cited."))
+    for fix in found.fixes:
+        if fix.change:
+            told = tr("place {place} in the evidence, {changed} change", place=fix.place, changed=fix.changed)
+            click.echo(f"→ --what-if {fix.change}: {told}")
+        else:
+            click.echo(f"→ {printable(fix.advice, newlines=False)}")
+
+
+def _lane_ranks(found: Autopsy) -> tuple[tuple[str, int | None], ...]:
+    return (("lexical", found.lexical_rank), ("dense", found.dense_rank))
+
+
+def _looked(rank: int | None, looked_up: bool) -> str:
+    return f"{_place(rank)} ({tr('in the whole index')})" if looked_up else _place(rank)
+
+
+def _print_comparison(found: TraceComparison) -> None:
+    click.echo(f"{found.a}  →  {found.b}")
+    for question in dict.fromkeys(found.questions):
+        click.echo(printable(question))
+    click.echo("")
+    if found.differences:
+        rows = [(d.name, d.before or "–", d.after or "–") for d in found.differences]
+        print_table((tr("setting"), tr("before"), tr("after")), rows)
+        click.echo("")
+    if not found.same_ranking:
+        _print_moves(tr("ranking"), found.ranking, _RANKING_SHOWN)
+    if not found.same_evidence:
+        _print_moves(tr("evidence"), found.evidence)
+    if not found.same_answer:
+        for sign, answer in zip("−+", found.answers, strict=True):
+            click.echo(f"{sign} {printable(answer.text) if answer else '–'}")
+        click.echo("")
+    for reason in found.reasons:
+        click.echo(f"→ {printable(reason)}")
+
+
+def _replay(desk: Desk, trace_id: str, as_json: bool) -> None:
+    before = desk.trace(trace_id)
+    line = StatusLine()
+    after: Trace | None = None
+    with stoppable() as stop:
+        for after in desk.inspector.replay(before.id, stop):
+            line.say(after.spans[-1].name if after.spans else "")
+    line.clear()
+    if after is not None:
+        _show(desk.inspector.compare(before.id, after.id), as_json)
+
+
+def _exported(found: Trace, form: Format) -> str:
+    if form == "markdown":
+        return answer_markdown(found)
+    value = trace_otlp(found) if form == "otel" else encode(found)
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _write(text: str, path: Path | None) -> None:
+    if path is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise FileError(
+            tr("Not written"),
+            tr("{path} can't be written: {reason}", path=str(path), reason=error.strerror or str(error)),
+            tr("Give another file with -o."),
+        ) from error
+
+
+COMMANDS = (trace,)

@@ -1,0 +1,88 @@
+"""The inspector: what can be done with the stored traces of one file. The desk hands it to every front end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from workbench.answers.ask import Asker
+from workbench.ports import Cancel, Generator, Store, TraceSummary
+from workbench.records.answers import Trace
+from workbench.records.traces import Autopsy, TraceComparison, WhatIf, WhatIfResult
+from workbench.retrieval.search import Searcher
+from workbench.traces.autopsy import Coroner
+from workbench.traces.changes import parse_changes
+from workbench.traces.compare import compare_traces
+from workbench.traces.stages import final_hits, settled
+from workbench.traces.what_if import Material, what_if
+
+
+class Inspector:
+    """Traces of one file, named by id, unambiguous prefix, or "last".
+
+    Every method raises NotFoundError when there is no such trace, and UsageError when its settings can't be read.
+
+    Args:
+        searcher: gives the searcher with today's embedder.
+        generator: gives the loaded model, None when there is none.
+    """
+
+    def __init__(
+        self, store: Store, searcher: Callable[[], Searcher], generator: Callable[[], Generator | None]
+    ) -> None:
+        self._store = store
+        self._searcher = searcher
+        self._generator = generator
+        self._lock = threading.Lock()
+        self._material: Material | None = None
+
+    def history(self, text: str = "", limit: int = 50) -> tuple[TraceSummary, ...]:
+        """Questions asked, newest first; only those with every word of ``text`` when it isn't empty."""
+        return self._store.traces.recent(limit, text)
+
+    def settings(self, trace_id: str) -> WhatIf:
+        """What a what-if of the trace starts from. Raises UsageError when it has no ranking."""
+        return self._of(trace_id).settings
+
+    def what_if(self, trace_id: str, changes: str | WhatIf) -> WhatIfResult:
+        """The trace's ranking and evidence under other settings; nothing is searched, embedded or stored.
+
+        The chunks of the trace asked about last are kept at hand: a second what-if takes a few milliseconds.
+
+        Args:
+            changes: all settings, or those that change as ``changes.parse_changes`` reads them.
+
+        Raises:
+            UsageError: the trace has no ranking, or a change makes no sense.
+        """
+        material = self._of(trace_id)
+        chosen = parse_changes(changes, material.settings) if isinstance(changes, str) else changes
+        return what_if(material, chosen)
+
+    def autopsy(self, trace_id: str, wanted: str) -> Autopsy:
+        """What became of the chunk with that id, or that holds that text. Raises NotFoundError when none does."""
+        return Coroner(self._store, self._searcher(), self._store.traces.trace(trace_id)).examine(wanted)
+
+    def compare(self, a: str, b: str) -> TraceComparison:
+        """Two traces side by side, the earlier one first."""
+        first, second = sorted((self._store.traces.trace(a), self._store.traces.trace(b)), key=lambda t: t.created)
+        wanted = {hit.chunk_id for trace in (first, second) for hit in final_hits(trace)}
+        chunks = self._store.corpus.chunks_by_id(sorted(wanted))
+        return compare_traces(first, second, {chunk.id: chunk.source_id for chunk in chunks})
+
+    def replay(self, trace_id: str, cancel: Cancel | None = None) -> Iterator[Trace]:
+        """The trace's question asked again with its settings, of today's index and model; stored as a new trace.
+
+        Raises:
+            NotFoundError: its collection is gone.
+        """
+        trace = self._store.traces.trace(trace_id)
+        ask, search = settled(trace)
+        yield from Asker(self._store, self._searcher(), self._generator).ask(trace.query, ask, search, cancel)
+
+    def _of(self, trace_id: str) -> Material:
+        with self._lock:
+            kept = self._material
+            if kept is None or kept.trace.id != trace_id:
+                kept = self._material = Material(self._store, self._store.traces.trace(trace_id))
+            return kept
