@@ -7,6 +7,7 @@ import zipfile
 from datetime import UTC, date, datetime
 from typing import Any
 
+import pypdfium2
 import pytest
 
 from tests.corpus_parse import make
@@ -123,6 +124,35 @@ def test_a_pdf_without_any_text_names_ocr_as_the_remedy() -> None:
     with pytest.raises(DocumentError) as caught:
         parse_bytes(make.pdf([[""], [""]]), "scan.pdf")
     assert "OCR" in caught.value.remedy
+
+
+def test_a_damaged_pdf_is_not_said_to_be_images() -> None:
+    data = bytearray(make.pdf([["Some text to find."]]))
+    start = data.index(b"stream", data.index(b"stream") - 8)
+    data[start + 7 : data.index(b"endstream")] = bytes(b ^ 0x55 for b in data[start + 7 : data.index(b"endstream")])
+    with pytest.raises(DocumentError) as caught:
+        parse_bytes(bytes(data), "x.pdf")
+    assert "damaged" in caught.value.message
+    assert "images" not in caught.value.message
+
+
+def test_a_scan_is_said_to_be_images() -> None:
+    with pytest.raises(DocumentError, match="they are images"):
+        parse_bytes(scan(), "scan.pdf")
+
+
+def scan() -> bytes:
+    """A page that is one image."""
+    document = pypdfium2.PdfDocument.new()
+    page = document.new_page(100, 100)
+    image = pypdfium2.PdfImage.new(document)
+    image.set_bitmap(pypdfium2.PdfBitmap.new_native(8, 8, 4))
+    image.set_matrix(pypdfium2.PdfMatrix().scale(50, 50))
+    page.insert_obj(image)
+    page.gen_content()
+    data = io.BytesIO()
+    document.save(data)
+    return data.getvalue()
 
 
 def test_outline_entries_become_headings_where_their_title_stands() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from workbench.corpus.chunking import chunks_of
+from workbench.corpus.chunking.losses import losses
 from workbench.corpus.chunking.material import Similarity
 from workbench.corpus.identity import document_id
 from workbench.corpus.metadata import merge, metadata_hash, sidecar
@@ -83,17 +85,14 @@ class Cutter:
             characters=len(parsed.text),
             metadata=metadata,
             ingested=datetime.now(UTC),
-            warnings=parsed.warnings,
             given=given,
         )
 
     def _cut(self, document: Document, parsed: ParsedDocument) -> Cut:
         setup = self._setup
-        return Cut(
-            document,
-            parsed,
-            chunks_of(document, parsed, setup.recipe, setup.tokenizer, setup.embedder, similarity=self._similarity),
-        )
+        chunks = chunks_of(document, parsed, setup.recipe, setup.tokenizer, setup.embedder, similarity=self._similarity)
+        warnings = (*parsed.warnings, *losses(parsed, chunks, setup.embedder))
+        return Cut(replace(document, warnings=warnings), parsed, chunks)
 
 
 def _unexpected(error: Exception) -> DocumentError:

@@ -120,7 +120,7 @@ class Preparer:
         have = self._corpus.embedded_chunks(self._index.id, document.id) if known else frozenset()
         pending = tuple(chunk for chunk in chunks if chunk.id not in have)
         action: IngestAction = "updated" if known else "added"
-        reason = " ".join((*parsed.warnings, self._new_kinds(document.metadata))).strip()
+        reason = " ".join((*document.warnings, self._new_kinds(document.metadata))).strip()
         return Prepared(
             IngestOutcome(document.source_id, action, len(chunks), len(pending), reason=reason),
             pending,

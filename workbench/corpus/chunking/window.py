@@ -16,7 +16,8 @@ def window_count(length: int, size: int, overlap: int) -> int:
 def split(material: Material) -> list[Span]:
     """Window i holds the tokens from i·(w − o) to i·(w − o) + w, where w is exactly the recipe's size.
 
-    Unlike the other recipes' budget, w counts the text's tokens alone, so that the formula holds.
+    Unlike the other recipes' budget, w counts the text's tokens alone, so that the formula holds: the header of a table
+    whose rows a window begins with comes on top.
     """
     offsets = material.tokens.offsets
     size, overlap = material.recipe.size, material.recipe.overlap
@@ -25,5 +26,6 @@ def split(material: Material) -> list[Span]:
         first, last = i * (size - overlap), i * (size - overlap) + size
         start = offsets[first][0] if first else 0
         end = max(offsets[last][0], offsets[last - 1][1]) if last < len(offsets) else len(material.text)
-        spans.append(Span(start, end))
+        reached = material.between(start, end)
+        spans.append(Span(start, end, material.header_for(reached[0]) if reached else ""))
     return spans

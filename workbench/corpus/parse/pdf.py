@@ -59,12 +59,13 @@ class _Outlined:
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """What pdfium tells of a file."""
+    """What pdfium tells of a file; whether it has images only where it has no text."""
 
     pages: tuple[str, ...]
     labels: tuple[str, ...]
     outline: tuple[_Outlined, ...]
     properties: dict[str, str]
+    has_images: bool
 
 
 def recognises(data: bytes) -> bool:
@@ -82,11 +83,7 @@ def parse(data: bytes, name: str) -> ParsedDocument:
         raw = _read(data)
     empty = [number for number, page in enumerate(raw.pages, 1) if not page.strip()]
     if len(empty) == len(raw.pages):
-        raise DocumentError(
-            tr("No text in the PDF"),
-            tr("None of its pages ({count}) has a text layer: they are images.", count=len(raw.pages)),
-            tr("Run OCR on it first (for example with OCRmyPDF) and ingest the result."),
-        )
+        raise _no_text(raw)
     text, pages = _join(raw)
     headings = list(_headings(text, pages, raw.outline))
     blocks = cover(text, [*headings, *_prose(text, headings)])
@@ -114,11 +111,13 @@ def _read(data: bytes) -> _Raw:
     try:
         with closing(pypdfium2.PdfDocument(data)) as document:
             labels = tuple(_told(document.get_page_label, i) or str(i + 1) for i in range(len(document)))
+            pages = tuple(_page_text(document, i, label) for i, label in enumerate(labels))
             return _Raw(
-                pages=tuple(_page_text(document, i, label) for i, label in enumerate(labels)),
+                pages=pages,
                 labels=labels,
                 outline=tuple(_outline(document)),
                 properties={key: _told(document.get_metadata_value, key) for key in _PROPERTIES},
+                has_images=not any(page.strip() for page in pages) and _has_images(document),
             )
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _ERROR_PASSWORD:
@@ -132,6 +131,26 @@ def _read(data: bytes) -> _Raw:
             tr("It can't be opened as a PDF."),
             tr("Open it in a PDF reader and save it again, or fetch it anew."),
         ) from error
+
+
+def _has_images(document: Any) -> bool:
+    import pypdfium2.raw as pdfium  # deferred: heavy, and only needed here
+
+    return any(True for page in document for _ in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE]))
+
+
+def _no_text(raw: _Raw) -> DocumentError:
+    if raw.has_images:
+        return DocumentError(
+            tr("No text in the PDF"),
+            tr("None of its pages ({count}) has a text layer: they are images.", count=len(raw.pages)),
+            tr("Run OCR on it first (for example with OCRmyPDF) and ingest the result."),
+        )
+    return DocumentError(
+        tr("No text in the PDF"),
+        tr("None of its pages ({count}) has text or an image: it is damaged, blank or drawn.", count=len(raw.pages)),
+        tr("Open it in a PDF reader: if it shows text, run OCR on it; if it doesn't, fetch it anew."),
+    )
 
 
 def _told(ask: Callable[..., str], *about: object) -> str:

@@ -18,6 +18,8 @@ _DELIMITERS: Final = ",;\t|"
 _SAMPLE: Final = 50  # records that the delimiter is told from
 _NAMED: Final = 5  # line numbers that a warning names
 
+csv.field_size_limit(2**31 - 1)  # its own, 128 KiB, isn't one of the format: whole documents are kept in cells
+
 
 @dataclass(frozen=True, slots=True)
 class _Record:
@@ -58,16 +60,13 @@ def _records(lines: list[str], delimiter: str, problems: list[str]) -> Iterator[
     """The records that aren't blank. From a quote that never closes on, every line is one, and ``problems`` tells."""
     reader = csv.reader(iter(lines), delimiter=delimiter)
     first = 0
-    try:
-        for cells in reader:
-            last = reader.line_num
-            if last - first > 1 and last == len(lines) and _is_open(lines[first:], delimiter):
-                break
-            if cells:
-                yield _Record(first, last, cells)
-            first = last
-    except csv.Error:  # a cell beyond the csv module's limit: in practice, an open quote in a large file
-        pass
+    for cells in reader:
+        last = reader.line_num
+        if last - first > 1 and last == len(lines) and _is_open(lines[first:], delimiter):
+            break
+        if cells:
+            yield _Record(first, last, cells)
+        first = last
     if first < len(lines):
         problems.append(tr("A quote on line {line} is never closed: from there every line is a row.", line=first + 1))
     for number in range(first, len(lines)):

@@ -1,0 +1,42 @@
+"""What a cut document loses: text that the embedder doesn't see, table headers that rows go without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from workbench.corpus.chunking.material import shows_header
+from workbench.corpus.places import Places
+from workbench.i18n import tr
+from workbench.records.corpus import Chunk, EmbedderInfo, ParsedDocument
+
+
+def losses(parsed: ParsedDocument, chunks: Sequence[Chunk], info: EmbedderInfo) -> Iterator[str]:
+    """A sentence for each kind of loss, for the ingest report."""
+    truncated = sum(chunk.truncated for chunk in chunks)
+    if truncated:
+        yield tr(
+            "Chunks longer than the {limit} tokens that the embedder reads: {count} of {all}; it misses their ends.",
+            limit=info.max_tokens,
+            count=truncated,
+            all=len(chunks),
+        )
+    bare = _without_header(parsed, chunks)
+    if bare:
+        yield tr(
+            "Chunks without the header of their table, which is too long to be repeated: {count} of {all}.",
+            count=bare,
+            all=len(chunks),
+        )
+
+
+def _without_header(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> int:
+    if not any(block.header for block in parsed.blocks):
+        return 0
+    places = Places(parsed)
+    return sum(
+        any(
+            not shows_header(chunk.text, header)
+            for header in {block.header for block in places.blocks(chunk.start, chunk.end)} - {"", chunk.header}
+        )
+        for chunk in chunks
+    )
