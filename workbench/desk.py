@@ -26,8 +26,9 @@ from workbench.evals.rerank import measure_rerank
 from workbench.evals.runner import Runtimes
 from workbench.i18n import tr
 from workbench.memory.estimate import estimate
+from workbench.memory.grid import memory_grid
 from workbench.memory.ledger import measurement
-from workbench.memory.room import fit, room
+from workbench.memory.room import Room, fit, room
 from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
@@ -41,7 +42,15 @@ from workbench.records.corpus import (
     IngestRequest,
 )
 from workbench.records.evals import Case, Dataset
-from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, MemoryFit, ModelFile
+from workbench.records.models import (
+    Gauges,
+    LoadedModel,
+    LoadProgress,
+    LoadSettings,
+    MemoryFit,
+    MemoryGrid,
+    ModelFile,
+)
 from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult
 from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.rerank import RERANK_SETTING
@@ -345,9 +354,16 @@ class Desk:
 
         Estimates are corrected by what earlier loads took.
         """
-        model, measured = self.model, self._store.models.measurements()
-        free = room(gauges.measure(model.pid if model else None), loaded=model is not None)
+        free, measured = self._room(), self._store.models.measurements()
         return tuple(fit(file, settings or LoadSettings(), free, measured) for file in files)
+
+    def memory_grid(self, file: ModelFile, settings: LoadSettings | None = None) -> MemoryGrid:
+        """What the model would take in other quantizations and at other contexts."""
+        return memory_grid(file, settings or LoadSettings(), self._room(), self._store.models.measurements())
+
+    def _room(self) -> Room:
+        model = self.model
+        return room(gauges.measure(model.pid if model else None), loaded=model is not None)
 
     def _load(self, path: str, settings: LoadSettings, cancel: Cancel | None) -> None:
         for _ in self.load_model(path, settings, cancel):

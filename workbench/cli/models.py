@@ -1,34 +1,125 @@
-"""Commands about models: the GGUF files there are."""
+"""Commands about models: the GGUF files there are, and the memory they would take."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, get_args
+
 import click
 
-from workbench.cli.display import print_json, print_table, size
+from workbench.cli.display import print_json, print_table, say, size
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
+from workbench.engine.gguf_header import read_header
+from workbench.errors import EngineError
 from workbench.i18n import tr
+from workbench.records.models import KvType, LoadSettings, MemoryFit, MemoryGrid, ModelFile, Verdict
+
+KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
+MARKS: Final[dict[Verdict, str]] = {"fits": "✓", "tight": "~", "no": "✗", "unknown": "?"}
 
 
 @click.command()
 @click.option("--add", "folder", default="", metavar="FOLDER", help="Look for GGUF files in this folder too.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.argument("model", default="", metavar="[MODEL]")
+@click.option("--memory", "show_memory", is_flag=True, help="Tell what loading takes; of one MODEL, a grid too.")
+@click.option("--ctx", "context", type=click.IntRange(1), default=LoadSettings().context, help="Tokens of context.")
+@click.option("--kv", "kv_type", type=click.Choice(KV_TYPES), default=KV_TYPES[0], help="How keys and values are kept.")
 @click.pass_obj
-def models(front: FrontEnds, folder: str, as_json: bool) -> None:
-    """Lists the GGUF files, as their headers describe them."""
+def models(
+    front: FrontEnds, folder: str, as_json: bool, model: str, show_memory: bool, context: int, kv_type: KvType
+) -> None:
+    """Lists the GGUF files, as their headers describe them, and whether they fit into the memory that is free."""
+    settings = LoadSettings(context=context, kv_type=kv_type)
     with front.desk("create") as desk:
         if folder:
             desk.add_model_folder(folder)
         found = desk.models(rescan=True)
+        if model:
+            file = _model_file(model_path(desk, model))
+            _show_one(file, desk.memory([file], settings)[0], desk.memory_grid(file, settings), as_json)
+            return
+        fits = desk.memory(found, settings)
     if as_json:
-        print_json(found)
-        return
+        print_json(fits if show_memory else found)
+    elif show_memory:
+        _show_memory(found, fits)
+    else:
+        _show_list(found, fits)
+
+
+def _model_file(path: str) -> ModelFile:
+    file = read_header(Path(path).expanduser())
+    if file.problem:
+        raise EngineError(
+            tr("{name} can't be used", name=file.name), file.problem, tr("workbench models lists the files there are.")
+        )
+    return file
+
+
+def _show_list(files: Sequence[ModelFile], fits: Sequence[MemoryFit]) -> None:
     rows = [
-        (f.name, f.quantization, size(f.size), f"{f.parameters / 1e6:.1f} M", f"{f.context:,}", f.problem or f.path)
-        for f in found
+        (
+            f.name,
+            f.quantization,
+            size(f.size),
+            f"{f.parameters / 1e6:.1f} M",
+            f"{f.context:,}",
+            _verdict(memory),
+            f.problem or f.path,
+        )
+        for f, memory in zip(files, fits, strict=True)
     ]
-    head = (tr("name"), tr("quantization"), tr("size"), tr("parameters"), tr("context"), tr("file"))
+    head = (tr("name"), tr("quantization"), tr("size"), tr("parameters"), tr("context"), tr("fits"), tr("file"))
     print_table(head, rows, right=(2, 3, 4))
+
+
+def _show_memory(files: Sequence[ModelFile], fits: Sequence[MemoryFit]) -> None:
+    rows = []
+    for file, memory in zip(files, fits, strict=True):
+        e = memory.estimate
+        parts = (e.weights, e.kv_cache, e.compute, e.output, e.margin) if e else ()
+        sizes = [size(octets) for octets in parts] or ["–"] * 5
+        loads = str(e.loads) if e else "–"
+        rows.append((file.name, *sizes, _verdict(memory), f"{memory.largest_context:,}", loads))
+    head = (
+        tr("name"),
+        tr("weights"),
+        "KV",
+        tr("compute"),
+        tr("output"),
+        tr("process"),
+        tr("fits"),
+        tr("largest context"),
+        tr("loads measured"),
+    )
+    print_table(head, rows, right=(1, 2, 3, 4, 5, 7, 8))
+
+
+def _show_one(file: ModelFile, memory: MemoryFit, grid: MemoryGrid, as_json: bool) -> None:
+    """One model: its parts with what they are products of, and the grid."""
+    if as_json:
+        print_json({"memory": memory, "grid": grid})
+        return
+    _show_memory([file], [memory])
+    if memory.estimate is None:
+        say(tr("The header doesn't tell what loading takes."))
+        return
+    for term in memory.estimate.terms:
+        click.echo(f"  {size(term.bytes):>10}  {term.part}: {term.what}")
+    if memory.measured:
+        taken = size(memory.measured.measured.total)
+        say(tr("measured at the last such load: {size} ({error})", size=taken, error=f"{memory.measured.error:+.1%}"))
+    click.echo()
+    rows = [("▸" if r.is_file else "", r.quantization, *map(_verdict, r.fits)) for r in grid.rows]
+    print_table(("", tr("quantization"), *(f"{n:,}" for n in grid.contexts)), rows)
+
+
+def _verdict(memory: MemoryFit) -> str:
+    """ "✓ 0.35 GiB": the verdict's sign and what has to be free."""
+    return f"{MARKS[memory.verdict]} {size(memory.estimate.total)}" if memory.estimate else MARKS[memory.verdict]
 
 
 def model_path(desk: Desk, model: str) -> str:

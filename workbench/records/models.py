@@ -239,3 +239,20 @@ class MemoryMeasurement:
     def error(self) -> float:
         """Measured ÷ predicted − 1, of all the engine's buffers."""
         return self.measured.total / self.predicted.total - 1 if self.predicted.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGridRow:
+    """A quantization at each context of a grid; ``is_file`` marks the file itself, the others are reckoned."""
+
+    quantization: str
+    is_file: bool
+    fits: tuple[MemoryFit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGrid:
+    """Quantization × context, most bits first."""
+
+    contexts: tuple[int, ...]
+    rows: tuple[MemoryGridRow, ...]
