@@ -16,13 +16,13 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from screens.asking import DRAFT, Draft, Request, answer_markdown, asked, example_filter, welcome, write_text
+from screens.asking import DRAFT, Draft, Request, asked, earlier, example_filter, times, welcome, write_text
 from screens.base import ModeScreen
 from screens.dialogs import PassageDialog
 from screens.history import PastTrace, read_past, read_trace
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
-from screens.style import content, milliseconds, shorten
+from screens.style import content
 from screens.widgets import ranking, stages
 from screens.widgets.answer import AnswerPane
 from screens.widgets.facts import Fact
@@ -34,6 +34,7 @@ from workbench.i18n import tr
 from workbench.records.answers import Trace
 from workbench.records.codec import encode
 from workbench.records.retrieval import Lane, SearchOptions, SearchResult
+from workbench.traces.exports import answer_markdown
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -143,12 +144,7 @@ class AskScreen(ModeScreen):
 
     def _mark(self) -> None:
         """An answer says whose it is as soon as it is not the question's that stands above it."""
-        query, expression = asked(self._trace) if self._trace else (self._query, self._options().filter)
-        told = ""
-        if query != self._query:
-            told = tr("to an earlier question: {query}", query=shorten(query, 60))
-        elif expression != self._options().filter:
-            told = tr("with the filter before: {filter}", filter=expression or "–")
+        told = earlier(self._trace, self._query, self._options().filter) if self._trace else ""
         self.query_one(AnswerPane).mark(told)
 
     @property
@@ -180,19 +176,14 @@ class AskScreen(ModeScreen):
 
     def _found(self, request: Request, result: SearchResult) -> None:
         self._filter_problem("")
-        lanes = {lane.lane for lane in result.lanes}
-        waiting = [stages.stage_name(lane) for lane in request.options.lanes if lane not in lanes]
+        whole = len(result.lanes) == len(request.options.lanes)
         ranks = {h.hit.chunk_id: h.hit.rank for h in result.hits}
-        if ranks != self._ranks and not waiting:  # a keystroke that moves nothing leaves the last moves in sight
+        if ranks != self._ranks and whole:  # a keystroke that moves nothing leaves the last moves in sight
             self._before, self._ranks = self._ranks, ranks
         self.query_one("#ranking", Grid).show(ranking.rows(result.hits, result.fusion, self._before))
         if self._answering is None:  # else they are the answer's
             self._draw_stages(stages.of_search(result))
-        times = [f"{stages.stage_name(x.lane)} {milliseconds(x.duration_ms)}" for x in result.lanes if not x.skipped]
-        fuse = f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"
-        soon = [tr("{lane} follows: the embedder is starting", lane=lane) for lane in waiting]
-        told = [f"{milliseconds(result.duration_ms)} ms", *times, fuse, *soon, *result.notes]
-        self.query_one("#query", Input).border_subtitle = content(" · ".join(told))
+        self.query_one("#query", Input).border_subtitle = content(times(request, result))
         self._title_ranking(self._lane_names())
 
     def _search_failed(self, error: WorkbenchError) -> None:

@@ -1,4 +1,4 @@
-"""What Ask asks and shows besides its panes: a request, a draft, an example of a filter, an answer as Markdown."""
+"""What Ask asks and says besides its panes: a request, a draft, an example of a filter, the welcome."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Final
 
 from textual.content import Content
 
-from screens.style import Tone, content, place
+from screens.style import Tone, content, milliseconds, shorten
+from screens.widgets.stages import stage_name
 from workbench.errors import FileError
 from workbench.i18n import tr
-from workbench.records.answers import Answer, Citation, Trace
-from workbench.records.retrieval import FilterResult, SearchOptions
+from workbench.records.answers import Trace
+from workbench.records.retrieval import FilterResult, SearchOptions, SearchResult
 
 DRAFT: Final = -1
 """The place, among the questions asked, of what is being typed."""
@@ -44,42 +45,29 @@ def asked(trace: Trace) -> tuple[str, str]:
     return trace.query.strip(), span.output.expression if span and isinstance(span.output, FilterResult) else ""
 
 
+def earlier(trace: Trace, query: str, expression: str) -> str:
+    """To what a trace is an answer when it isn't to this question and filter, else ""."""
+    was, filtered = asked(trace)
+    if was != query:
+        return tr("to an earlier question: {query}", query=shorten(was, 60))
+    return tr("with the filter before: {filter}", filter=filtered or "–") if filtered != expression else ""
+
+
+def times(request: Request, result: SearchResult) -> str:
+    """How long a search took and each of its lanes, and what is still to come."""
+    there = {lane.lane for lane in result.lanes}
+    lanes = [f"{stage_name(x.lane)} {milliseconds(x.duration_ms)}" for x in result.lanes if not x.skipped]
+    fusion = f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"
+    waiting = [stage_name(lane) for lane in request.options.lanes if lane not in there]
+    soon = [tr("{lane} follows: the embedder is starting", lane=lane) for lane in waiting]
+    return " · ".join([f"{milliseconds(result.duration_ms)} ms", *lanes, fusion, *soon, *result.notes])
+
+
 def example_filter(fields: Mapping[str, str]) -> str:
     """A filter that can be typed as it stands, and the fields there are."""
     example = " and ".join([text for name, text in EXAMPLES if name in fields][:2])
     names = ", ".join(sorted(fields))
     return tr("for example {filter}   fields: {fields}", filter=example or "title = …", fields=names)
-
-
-def answer_markdown(trace: Trace) -> str:
-    """Question, answer and, as footnotes, each cited span with its place; what was not said stays so."""
-    answer = trace.answer
-    if answer is None:
-        return ""
-    cited = {c.label: c for claim in answer.claims for c in claim.citations}
-    text = _escaped(answer.text)
-    for label in cited:
-        text = text.replace(f"\\[{label}\\]", f"[^{label}]")
-    parts = [f"# {_escaped(trace.query)}", text, *_missing(answer)]
-    parts += [_footnote(label, citation) for label, citation in cited.items()]
-    made = f"Workbench {trace.manifest.workbench} · {trace.manifest.collection} · {trace.id}"
-    support = f"s {answer.support:.2f}, τ {answer.threshold:.2f}"
-    return "\n\n".join([*parts, f"---\n{made} · {support} · {trace.created:%Y-%m-%d %H:%M}"]) + "\n"
-
-
-def _missing(answer: Answer) -> list[str]:
-    return [answer.missing] if answer.missing and answer.missing not in answer.text else []
-
-
-def _footnote(label: str, citation: Citation) -> str:
-    where = " ".join(filter(None, (citation.source_id, place(citation.heading, citation.page_label, citation.page))))
-    quote = " ".join(citation.quote.split())
-    return f"[^{label}]: {_escaped(where)}, {citation.start}–{citation.end}: “{_escaped(quote)}”"
-
-
-def _escaped(words: str) -> str:
-    """Text that Markdown shows as it is."""
-    return "".join("\\" + c if c in "\\`*_[]<>#|" else c for c in words)
 
 
 def write_text(path: Path, words: str) -> None:

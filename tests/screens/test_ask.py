@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from screens.asking import answer_markdown
 from screens.dialogs import PassageDialog
 from screens.widgets import ranking
 from screens.widgets.answer import AnswerPane
@@ -398,16 +397,9 @@ async def test_an_answer_is_written_as_markdown_with_its_sources_as_footnotes(
         await pilot.press("alt+x")
         await settle(pilot)
         assert [notice.message for notice in app._notifications] == [f"Written: {tmp_path / 'answer-t001.md'}"]
-        written = answer_markdown(desk._traces[0])
-        assert written.startswith("# overdue payments\n")
-        assert "[^F1]: regulations.pdf" in written
-        assert "[F1]" not in written
-
-
-def test_an_answer_of_hostile_text_is_no_markup_in_markdown() -> None:
-    desk = FakeDesk()
-    *_, trace = desk.ask("override <script> [x](y)")
-    assert "# override \\<script\\> \\[x\\](y)" in answer_markdown(trace)
+    written = (tmp_path / "answer-t001.md").read_text("utf-8")
+    assert written.startswith("# overdue payments\n")
+    assert "[^F1]: regulations.pdf" in written
 
 
 async def test_a_pane_fills_the_screen_and_comes_back() -> None:

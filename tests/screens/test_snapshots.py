@@ -30,7 +30,7 @@ def test_screen(screen: str, size: tuple[int, int], snap_compare: Callable[..., 
         elif screen == "welcome":
             app.screen.query_one("#query", Input).cursor_blink = False
         else:
-            await app.action_mode(screen)
+            await pilot.press({"models": "f1", "corpus": "f2", "evals": "f4"}[screen])
         await settle(pilot)
 
     assert snap_compare(app, terminal_size=size, run_before=arrange)
