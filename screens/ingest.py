@@ -57,7 +57,7 @@ class IngestRun:
             self.counts[outcome.action] += 1
             if outcome.reason:
                 self.told.append(outcome)
-        left = f" · {duration(progress.eta_s)}" if progress.eta_s is not None else ""
+        left = " · " + tr("{time} left", time=duration(progress.eta_s)) if progress.eta_s is not None else ""
         job.detail = f"{count(progress.done)}/{count(progress.total)}{left}"
         job.fraction = share(progress)
 

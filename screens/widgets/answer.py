@@ -16,6 +16,8 @@ from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Context, Generation, Outcome, Trace
 
+ROOMY: Final = 100
+"""Cells from which on the pane names the parts of the prompt."""
 MARK: Final = re.compile(r"(\[F\d+\])")
 
 
@@ -53,15 +55,18 @@ def headline(trace: Trace | None, streaming: bool) -> Content:
     return content(tr("Answer") + " ── ", mark, " ", " · ".join(p for p in parts if p))
 
 
-def ledger(trace: Trace | None) -> str:
-    """Where the context window goes, "" before it is known."""
+def ledger(trace: Trace | None, width: int = 0) -> str:
+    """Where the context window goes, its parts named where ``width`` allows; "" before it is known."""
     span = trace.span("context") if trace else None
     if span is None or not isinstance(span.output, Context):
         return ""
     parts = span.output.ledger
     if not parts.instructions:  # nothing is sent to a model: the answer quotes
         return tr("evidence {count} tokens", count=count(parts.evidence))
-    split = " + ".join(map(count, (parts.instructions, parts.evidence, parts.question, parts.reserve)))
+    numbers = [count(n) for n in (parts.instructions, parts.evidence, parts.question, parts.reserve)]
+    names = [tr("instructions"), tr("evidence"), tr("question"), tr("reserve")]
+    named = width >= ROOMY
+    split = " + ".join(f"{name} {n}" if named else n for name, n in zip(names, numbers, strict=True))
     return tr("prompt {used} / {window}: {split}", used=count(parts.total), window=count(parts.window), split=split)
 
 
@@ -176,7 +181,7 @@ class AnswerPane(Vertical):
         tokens = span.output.output_tokens if span and isinstance(span.output, Generation) else 0
         reading = tr("reading the prompt · esc cancels") if span else tr("esc cancels")
         busy = tr("{count} tokens · esc cancels", count=tokens) if tokens else reading
-        self.border_subtitle = content(busy if streaming else ledger(trace))
+        self.border_subtitle = content(busy if streaming else ledger(trace, self.size.width))
         empty = content((tr("enter answers from what was found, with citations"), Tone.DIM))
         self.query_one("#answer-body", Static).update(body(trace, streaming) if trace else empty)
         rows, self.citations = citation_rows(trace.answer) if trace and trace.answer else ([], [])

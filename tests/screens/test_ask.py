@@ -110,7 +110,7 @@ async def test_enter_answers_with_citations_and_enter_on_one_opens_the_source_at
         seen = screen_text(app)
         assert "~ answered · supported 1/2 · s 0.71 ≥ τ 0.42 · extractive" in seen
         assert "[F1]" in seen
-        assert "prompt 1,204 / 4,096: 180 + 842 + 22 + 160" in seen
+        assert "prompt 1,204 / 4,096: instructions 180 + evidence 842 + question 22 + reserve 160" in seen
         app.screen.query_one("#citations").focus()
         await pilot.press("enter")
         await settle(pilot)
