@@ -64,3 +64,20 @@ def test_the_folder_itself_may_be_hidden_or_relative(tmp_path: Path, monkeypatch
     assert ids(tmp_path / ".notes") == ["a.txt"]
     monkeypatch.chdir(tmp_path)
     assert ids(Path()) == ["b.txt"]
+
+
+def test_a_file_in_a_closed_folder_is_a_source_whose_reading_tells_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed" / "a.txt"
+    (tmp_path / "open.txt").write_text("x")
+    stat = os.stat
+
+    def refusing(path: object, *args: object, **more: object) -> os.stat_result:
+        if str(path).startswith(str(closed.parent)):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "stat", refusing)
+    found = find_sources([str(closed), str(tmp_path / "open.txt")])
+    assert [(source.source_id, source.size) for source in found] == [("a.txt", 0), ("open.txt", 1)]

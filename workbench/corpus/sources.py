@@ -59,18 +59,37 @@ def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:
     found: dict[Path, tuple[Path, Path]] = {}
     for given in paths:
         root = Path(given)
-        if not given or not root.exists():
+        if not given or _is_gone(root):
             raise UsageError(
                 tr("No such file or folder"),
                 tr("“{path}” does not exist.", path=given),
                 tr("Check the path; relative ones start at {folder}.", folder=Path.cwd()),
             )
-        folder = root if root.is_dir() else root.parent
-        for path in _walk(root, set()) if root.is_dir() else [root]:
+        is_folder = os.path.isdir(root)  # noqa: PTH112 -- Path.is_dir raises for one in a folder that is closed
+        folder = root if is_folder else root.parent
+        for path in _walk(root, set()) if is_folder else [root]:
             found.setdefault(path.resolve(), (path, folder))
     files = list(found.values())
     names = _names(files)
-    return tuple(Source(path, written(name), path.stat().st_size) for (path, _), name in zip(files, names, strict=True))
+    return tuple(Source(path, written(name), _size(path)) for (path, _), name in zip(files, names, strict=True))
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether nothing is there. What can't be looked at may be there: reading it will tell."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _walk(folder: Path, walked: set[Path]) -> Iterator[Path]:
