@@ -17,7 +17,7 @@ from workbench.corpus.chunking import describe_recipe, recipe_from
 from workbench.corpus.embedding import ChunkEmbedder
 from workbench.corpus.preparing import Prepared, Preparer, failed
 from workbench.corpus.progress import Meter
-from workbench.corpus.sources import Source, find_sources, uri_of
+from workbench.corpus.sources import Source, find_sources, is_folder, is_gone, uri_of
 from workbench.corpus.tasks import Setup, Task
 from workbench.corpus.workshop import Workshop
 from workbench.errors import Cancelled, EngineError, UsageError
@@ -92,7 +92,7 @@ class Ingester:
         return [
             path
             for path in request.paths
-            if not path or Path(path).exists() or not any(_lies_in(uri, [Path(uri_of(path))]) for uri in uris)
+            if not path or not is_gone(Path(path)) or not any(_lies_in(uri, [Path(uri_of(path))]) for uri in uris)
         ]
 
     def _open_workshop(self, index: Index, given: Metadata, cancel: Cancel) -> Workshop:
@@ -173,7 +173,7 @@ class Ingester:
         if request.on_missing == "keep":
             return []
         roots = [Path(uri_of(path)) for path in request.paths]
-        closed = [Path(uri_of(source.path)) for source in sources if source.path.is_dir()]
+        closed = [Path(uri_of(source.path)) for source in sources if is_folder(source.path)]
         states = self._corpus.document_states(index.collection, index.id)
         gone = [
             state

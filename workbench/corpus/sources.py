@@ -59,22 +59,26 @@ def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:
     found: dict[Path, tuple[Path, Path]] = {}
     for given in paths:
         root = Path(given)
-        if not given or _is_gone(root):
+        if not given or is_gone(root):
             raise UsageError(
                 tr("No such file or folder"),
                 tr("“{path}” does not exist.", path=given),
                 tr("Check the path; relative ones start at {folder}.", folder=Path.cwd()),
             )
-        is_folder = os.path.isdir(root)  # noqa: PTH112 -- Path.is_dir raises for one in a folder that is closed
-        folder = root if is_folder else root.parent
-        for path in _walk(root, set()) if is_folder else [root]:
+        folder = root if is_folder(root) else root.parent
+        for path in _walk(root, set()) if is_folder(root) else [root]:
             found.setdefault(path.resolve(), (path, folder))
     files = list(found.values())
     names = _names(files)
     return tuple(Source(path, written(name), _size(path)) for (path, _), name in zip(files, names, strict=True))
 
 
-def _is_gone(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Whether it is known to be a folder."""
+    return os.path.isdir(path)  # noqa: PTH112 -- Path.is_dir raises for one in a folder that can't be entered
+
+
+def is_gone(path: Path) -> bool:
     """Whether nothing is there. What can't be looked at may be there: reading it will tell."""
     try:
         path.stat()
