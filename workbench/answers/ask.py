@@ -10,6 +10,7 @@ from typing import Final
 
 from workbench.answers import abstain
 from workbench.answers.citations import CitedText, cited_answer, placed, quoted_answer
+from workbench.answers.conflicts import Clash, clashes, conflict
 from workbench.answers.context import Budget, build_context
 from workbench.answers.extractive import Quote, chosen, ranked
 from workbench.answers.generate import Writer
@@ -35,7 +36,7 @@ from workbench.records.answers import (
     Outcome,
     Trace,
 )
-from workbench.records.corpus import Collection, Index
+from workbench.records.corpus import Collection, Index, Metadata
 from workbench.records.retrieval import FilterResult, FusedHit, LaneResult, SearchOptions
 from workbench.retrieval.fusion import fuse
 from workbench.retrieval.mmr import diversified
@@ -145,7 +146,7 @@ class _Question:
         elif self._writer:
             yield from self._written(self._writer, terms, context, quotes, support)
         else:
-            yield self._quoted(terms, quotes, support)
+            yield self._quoted(terms, context.evidence, quotes, support)
 
     def _retrieved(self, index: Index) -> Steps[Trace, None, tuple[list[LaneResult], tuple[FusedHit, ...]]]:
         growth = self._growth
@@ -247,7 +248,7 @@ class _Question:
             prompt = writer.prompt(context.evidence)
         except EngineError as error:
             self._give_up_writing(f"{error.title}: {error.message}")
-            yield self._quoted(terms, quotes, support)
+            yield self._quoted(terms, context.evidence, quotes, support)
             return
         yield growth.span("prompt", prompt)
         growth.begin()
@@ -258,41 +259,58 @@ class _Question:
             raise Cancelled
         if generation.state == "error" or not generation.text.strip():
             self._give_up_writing(generation.error or tr("The model ended without writing anything."))
-            yield self._quoted(terms, quotes, support)
+            yield self._quoted(terms, context.evidence, quotes, support)
         elif writer.refused(generation.text):
             yield self._refuse(terms, context, support)
         else:
             growth.begin()
             spoken = answer_language(self._analysis.language)
             cited = cited_answer(writer.finished(generation), context.evidence, self._units, spoken)
-            yield self._finish(abstain.warned(self._answer(cited, support), generation), support)
+            answer = self._answer(cited, support, self._clashes(cited, context.evidence))
+            yield self._finish(abstain.warned(answer, generation), support)
 
-    def _quoted(self, terms: Sequence[Term], quotes: Sequence[Quote], support: Support) -> Trace:
-        """The extractive answer; after an engine's failure it says so first."""
+    def _quoted(
+        self, terms: Sequence[Term], evidence: Sequence[Evidence], quotes: Sequence[Quote], support: Support
+    ) -> Trace:
+        """The extractive answer, with the other side of a conflict too; after an engine's failure it says so first."""
         self._growth.begin()
-        cited = quoted_answer(chosen(terms, quotes))
-        answer = self._answer(cited, support)
+        quoted = chosen(terms, quotes)
+        cited = quoted_answer(quoted)
+        found = self._clashes(cited, evidence)
+        said = {(quote.evidence.label, quote.unit.start) for quote in quoted}
+        both = (side for clash in found for side in (clash.newer, clash.older))
+        more = [Quote(e, u, 0.0, frozenset(), False) for e, u in both if (e.label, u.start) not in said]
+        answer = self._answer(quoted_answer([*quoted, *more]) if more else cited, support, found)
         if self._problem:
             spoken = answer.language
             told = tr(
                 "No model wrote this ({problem}); these are the sources' own words:", spoken, problem=self._problem
             )
             remedy = tr("Load the model again, with a smaller context if memory was short, and ask again.", spoken)
-            answer = replace(answer, outcome="engine_gone", text=f"{told}\n{cited.text}", remedy=remedy)
+            answer = replace(answer, outcome="engine_gone", text=f"{told}\n{answer.text}", remedy=remedy)
         return self._finish(answer, support)
 
-    def _answer(self, cited: CitedText, support: Support) -> Answer:
+    def _clashes(self, cited: CitedText, evidence: Sequence[Evidence]) -> tuple[Clash, ...]:
+        return clashes(cited.claims, evidence, self._units, self._metadata)
+
+    def _metadata(self, document_id: str) -> Metadata:
+        return self._store.corpus.document(document_id).metadata
+
+    def _answer(self, cited: CitedText, support: Support, found: Sequence[Clash]) -> Answer:
         cited = placed(cited, self._places)
+        language = answer_language(self._analysis.language)
+        conflicts = tuple(conflict(clash, self._metadata, language) for clash in found)
         return Answer(
             outcome="answered",
             mode=self._mode,
-            text=cited.text,
+            text="\n".join([cited.text, *(one.text for one in conflicts)]),
             claims=cited.claims,
             removed=cited.removed,
             unsaid=cited.unsaid,
             support=support.score,
             threshold=self._threshold,
-            language=answer_language(self._analysis.language),
+            language=language,
+            conflicts=conflicts,
         )
 
     # -- endings ---------------------------------------------------------------------------------------------------

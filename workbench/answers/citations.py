@@ -44,7 +44,7 @@ def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
     """The extractive answer: each unit on its own line, word for word, with its mark; a row with its header's names."""
     shown = [(printable(" ".join(quote.unit.shown.split())), quote) for quote in quotes]
     claims = tuple(
-        Claim(text, (_citation(q.evidence, q.unit.start, q.unit.end),), 1.0, "supported") for text, q in shown
+        Claim(text, (citation_of(q.evidence, q.unit.start, q.unit.end),), 1.0, "supported") for text, q in shown
     )
     return CitedText("\n".join(f"{text} [{quote.evidence.label}]" for text, quote in shown), claims, ())
 
@@ -136,10 +136,11 @@ def _supporting(said: str, evidence: Evidence, units_of: UnitsOf, language: str)
     parts = [unit.shown for unit in units]
     best = units[best_part(said, parts, evidence.language)]
     support, level = claim_support(said, evidence.text, language, parts)
-    return replace(_citation(evidence, best.start, best.end), support=support, level=level)
+    return replace(citation_of(evidence, best.start, best.end), support=support, level=level)
 
 
-def _citation(evidence: Evidence, start: int, end: int) -> Citation:
+def citation_of(evidence: Evidence, start: int, end: int) -> Citation:
+    """The citation of a span of the source text that lies in ``evidence``."""
     return Citation(
         label=evidence.label,
         chunk_id=evidence.chunk_id,

@@ -163,6 +163,19 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two sources of one subject that give different numbers; ``text`` says so, with their versions and dates.
+
+    Attributes:
+        newer, older: by the documents' dates and versions, where these tell.
+    """
+
+    text: str
+    newer: Citation
+    older: Citation
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer as a person sees it.
 
@@ -172,6 +185,7 @@ class Answer:
         unsaid: marks it wrote of evidence that doesn't say it, beside one that does; taken out as well.
         support: s in 0–1, compared with ``threshold`` τ.
         missing: what the sources would have to say, when the answer abstains.
+        conflicts: sources that contradict what is cited; their sentences end ``text`` too.
     """
 
     outcome: Outcome
@@ -185,6 +199,7 @@ class Answer:
     missing: str = ""
     remedy: str = ""
     unsaid: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
     @property
     def level(self) -> SupportLevel:
