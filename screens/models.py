@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, get_args
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -19,13 +20,20 @@ from screens.messages import LoadMoved
 from screens.style import Line, Tone, bar, content, count, gauge, parameters, size
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Column, Grid, ListPane, Row
+from screens.widgets.memory import fit_cell, memory_lines
 from screens.work import Job, Jobs
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.records.models import LoadedModel, LoadProgress, ModelFile
+from workbench.records.models import KvType, LoadedModel, LoadProgress, LoadSettings, MemoryFit, ModelFile
 
 if TYPE_CHECKING:
     from workbench.desk import Desk, DeskStatus
+
+CONTEXTS = (1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
+"""What + and − go through."""
+KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
+
+Known: TypeAlias = tuple[tuple[ModelFile, ...], tuple[MemoryFit, ...]]
 
 
 class ModelsScreen(ModeScreen):
@@ -36,6 +44,16 @@ class ModelsScreen(ModeScreen):
     mode = "models"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "load", "Load", id="models.load", tooltip="In a child process, replacing the loaded one"),
+        Binding("plus", "context(1)", "Context", id="models.more", tooltip="More of it for the next load; - is less"),
+        Binding("minus", "context(-1)", "Less context", show=False, id="models.less"),
+        Binding("v", "kv_type", "KV type", id="models.kv", tooltip="How keys and values are kept: f16, q8_0, q4_0"),
+        Binding(
+            "w",
+            "window",
+            "Window",
+            id="models.window",
+            tooltip="Layers with a sliding window keep only that, or the whole context",
+        ),
         Binding("u", "unload", "Unload", id="models.unload", tooltip="Ends the child and tells what came back"),
         Binding("a", "folder", "Add folder", id="models.folder", tooltip="Look for GGUF files there too"),
         Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew"),
@@ -45,6 +63,9 @@ class ModelsScreen(ModeScreen):
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
         self._files: dict[str, ModelFile] = {}
+        self._fits: dict[str, MemoryFit] = {}
+        self._settings = LoadSettings()
+        self._under_cursor = ""
         self._loaded = ""
         self._loading: Job | None = None
 
@@ -68,25 +89,63 @@ class ModelsScreen(ModeScreen):
         self._read(rescan=False)
 
     def _read(self, rescan: bool) -> None:
-        self.jobs.read(self, lambda: self.desk.models(rescan=rescan), self._show)
+        settings = self._settings
 
-    def _show(self, files: tuple[ModelFile, ...]) -> None:
+        def look() -> Known:
+            files = self.desk.models(rescan=rescan)
+            return files, self.desk.memory(files, settings)
+
+        self.jobs.read(self, look, lambda known: self._show(known, settings))
+
+    def _show(self, known: Known, settings: LoadSettings) -> None:
+        files, fits = known
+        if settings != self._settings:  # a later reading is on its way
+            return
         self._files = {f.path: f for f in files}
-        self.query_one(ListPane).show([_row(f, self._loaded) for f in files])
-        if not files:
+        self._fits = {f.path: fit for f, fit in zip(files, fits, strict=True)}
+        self._show_rows()
+        if files:
+            self._show_card(self._under_cursor)
+        else:
             self.query_one(Facts).show([], before=_nothing())
+
+    def _show_rows(self) -> None:
+        self.query_one(ListPane).show([_row(f, self._loaded, self._fits.get(f.path)) for f in self._files.values()])
 
     @on(Grid.Highlighted)
     def highlighted(self, event: Grid.Highlighted) -> None:
         """The card follows the cursor."""
-        file = self._files.get(event.key)
-        pane = self.query_one("#card")
-        pane.border_title = content(file.name if file else "")
+        self._under_cursor = event.key
+        self._show_card(event.key)
+        self.query_one("#card").scroll_home(animate=False)
+        self.refresh_bindings()
+
+    def _show_card(self, path: str) -> None:
+        file, fit = self._files.get(path), self._fits.get(path)
+        self.query_one("#card").border_title = content(file.name if file else "")
         if file:
-            self.query_one(Facts).show(card(file))
-            pane.scroll_home(animate=False)
+            memory = memory_lines(file, self._settings, fit) if fit and not file.problem else None
+            self.query_one(Facts).show(card(file), before=memory)
 
     # -- memory ----------------------------------------------------------------------------------------------------
+
+    def action_context(self, step: int) -> None:
+        """The next larger or smaller context, for the next load."""
+        at = CONTEXTS.index(self._settings.context) + step
+        self._set(replace(self._settings, context=CONTEXTS[max(0, min(at, len(CONTEXTS) - 1))]))
+
+    def action_kv_type(self) -> None:
+        """The next type of keys and values, for the next load."""
+        following = (KV_TYPES.index(self._settings.kv_type) + 1) % len(KV_TYPES)
+        self._set(replace(self._settings, kv_type=KV_TYPES[following]))
+
+    def action_window(self) -> None:
+        """Whether layers with a window keep the whole context, for the next load."""
+        self._set(replace(self._settings, whole_window=not self._settings.whole_window))
+
+    def _set(self, settings: LoadSettings) -> None:
+        self._settings = settings
+        self._read(rescan=False)
 
     def status_changed(self, status: DeskStatus) -> None:
         """Gauges, and the mark of the loaded file."""
@@ -95,7 +154,7 @@ class ModelsScreen(ModeScreen):
         loaded = status.model.file.path if status.model else ""
         if loaded != self._loaded:
             self._loaded = loaded
-            self.query_one(ListPane).show([_row(f, loaded) for f in self._files.values()])
+            self._show_rows()
         self.refresh_bindings()
 
     # -- loading ---------------------------------------------------------------------------------------------------
@@ -106,6 +165,9 @@ class ModelsScreen(ModeScreen):
             return None
         if action == "stop":
             return self._loading is not None
+        if action == "window":
+            file = self._files.get(self._under_cursor)
+            return bool(file and file.shape.window)
         return True
 
     @on(Grid.Opened)
@@ -120,10 +182,11 @@ class ModelsScreen(ModeScreen):
         if self._loading:
             self.notify(tr("Another model is being loaded: esc stops it."), severity="warning", timeout=3)
             return
+        settings = self._settings
         self._loading = self.jobs.run(
             self,
             tr("load {name}", name=file.name),
-            lambda cancel: self.desk.load_model(file.path, cancel=cancel),
+            lambda cancel: self.desk.load_model(file.path, settings, cancel),
             each=LoadMoved,
             then=self._finished,
             failed=self._failed,
@@ -150,6 +213,7 @@ class ModelsScreen(ModeScreen):
     def _finished(self, last: LoadProgress | None) -> None:
         self._loading = None
         self.refresh_bindings()
+        self._read(rescan=False)
         if last and last.model:
             self.notify(tr("{name} is ready.", name=last.model.file.name), timeout=3, markup=False)
 
@@ -168,6 +232,7 @@ class ModelsScreen(ModeScreen):
 
     def _unloaded(self, freed: int) -> None:
         self.notify(tr("Unloaded: {size} came back.", size=size(freed)), timeout=4)
+        self._read(rescan=False)
 
     def action_rescan(self) -> None:
         """Reads the folders anew."""
@@ -198,13 +263,13 @@ def _columns() -> list[Column]:
         Column(tr("name"), 0),
         Column(tr("quant"), 7),
         Column(tr("size"), 8, "right", keep=48),
-        Column(tr("params"), 8, "right", keep=56),
-        Column(tr("ctx"), 7, "right", keep=56),
-        Column("", 2),
+        Column(tr("params"), 8, "right", keep=80),
+        Column(tr("ctx"), 7, "right", keep=80),
+        Column(tr("fits"), 10, keep=40),
     ]
 
 
-def _row(file: ModelFile, loaded: str) -> Row:
+def _row(file: ModelFile, loaded: str, fit: MemoryFit | None) -> Row:
     mark: Line = ("●", Tone.GOOD) if file.path == loaded else ("✗", Tone.BAD) if file.problem else ("◦", Tone.DIM)
     context = count(file.context) if file.context else "–"
     name = file.name.removesuffix(".gguf")
@@ -216,7 +281,7 @@ def _row(file: ModelFile, loaded: str) -> Row:
         parameters(file.parameters),
         context,
     )
-    return Row(file.path, (*cells, ("!", Tone.BAD) if file.problem else ""))
+    return Row(file.path, (*cells, ("!", Tone.BAD) if file.problem else fit_cell(fit)))
 
 
 def card(file: ModelFile) -> list[Fact]:

@@ -12,6 +12,7 @@ from tests.screens.fake_lab import FakeLab
 from tests.screens.fake_records import TEXTS, claim, context, fuse, models
 from workbench.desk import DeskStatus
 from workbench.errors import EngineError, FilterError, NotFoundError
+from workbench.memory.room import Room, fit
 from workbench.ports import Cancel, DeleteCheck, TraceSummary
 from workbench.records.answers import (
     Answer,
@@ -24,7 +25,7 @@ from workbench.records.answers import (
     TraceSpan,
 )
 from workbench.records.corpus import Chunk, Collection, Document, IngestOutcome, IngestProgress, IngestRequest, Recipe
-from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, MemorySplit, ModelFile
+from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, MemoryFit, MemorySplit, ModelFile
 from workbench.records.retrieval import (
     Analysis,
     FilterResult,
@@ -50,6 +51,7 @@ class FakeDesk:
         self.settings: dict[str, str] = {}
         self.searched: list[str] = []
         self.warm = False
+        self.free = 23 << 30
         self.fail_ingest: Exception | None = None
         self._chunks: dict[str, Chunk] = {}
         self._texts: dict[str, str] = {}
@@ -394,8 +396,12 @@ class FakeDesk:
                 return
             yield LoadProgress(step / 10, "reading tensors")
         split = MemorySplit(92 << 20, 90 << 20, 99 << 20, 1 << 18)
-        self.model = LoadedModel(file, LoadSettings(), 4096, split, 212.0, 4242)
+        asked = settings or LoadSettings()
+        self.model = LoadedModel(file, asked, asked.context, split, 212.0, 4242)
         yield LoadProgress(1.0, model=self.model)
+
+    def memory(self, files: Sequence[ModelFile], settings: LoadSettings) -> tuple[MemoryFit, ...]:
+        return tuple(fit(file, settings, Room(self.free)) for file in files)
 
     def unload_model(self) -> int:
         self.model = None

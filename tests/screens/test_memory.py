@@ -1,0 +1,72 @@
+"""Memory before loading, on the Models screen."""
+
+from __future__ import annotations
+
+from tests.screens.fake_desk import FakeDesk
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle
+
+
+async def test_context_and_type_change_the_estimate_and_the_load_uses_them() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        await pilot.press("down", "down")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "memory at ctx 4,096 +−   KV f16 v" in seen
+        assert "90 MiB" in seen
+        assert "✓ fits" in seen
+        assert "largest ctx that fits 8,192" in seen
+        await pilot.press("plus", "plus", "v")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "memory at ctx 16,384 +−   KV q8_0 v" in seen
+        assert "~ trained for 8,192 tokens" in seen
+        assert "191 MiB" in seen
+        await pilot.press("minus", "enter")
+        await settle(pilot)
+        await pilot.pause(0.4)
+        assert desk.model
+        assert (desk.model.settings.context, desk.model.settings.kv_type) == (8192, "q8_0")
+
+
+async def test_what_does_not_fit_says_so_in_list_and_card() -> None:
+    desk = FakeDesk()
+    desk.free = 400 << 20
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "✗ does not fit" in seen
+        assert "✗ 521 MiB" in seen
+        assert "~ 362 MiB" in seen, "SmolLM2 leaves little"
+
+
+async def test_the_window_key_acts_on_models_that_have_one() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        assert "window whole w" in screen_text(app)
+        await pilot.press("w")
+        await settle(pilot)
+        assert "window 512 w" in screen_text(app)
+        await pilot.press("down")
+        await settle(pilot)
+        assert "window whole" not in screen_text(app)
+
+
+async def test_the_smallest_terminal_still_says_what_fits() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        assert "✓ 521 MiB" in screen_text(app)
+        assert "memory at ctx 4,096" in screen_text(app)
