@@ -283,10 +283,13 @@ class FileCorpus:
         wanted = tuple(document_ids)
         return self._connections.write(lambda c: documents.set_status(c, wanted, status))
 
-    def delete_documents(self, document_ids: Iterable[str]) -> tuple[DeleteCheck, ...]:
-        """Deletes them everywhere and proves it. Traces keep their own copies of evidence."""
+    def delete_documents(self, document_ids: Iterable[str], *, traces: bool = False) -> tuple[DeleteCheck, ...]:
+        """Deletes them everywhere and proves it. Traces keep what they quote, unless ``traces`` takes it out.
+
+        A document that was deleted before is named by its id all the same.
+        """
         wanted = tuple(document_ids)
-        return self._connections.write(lambda c: documents.delete_documents(c, wanted))
+        return self._connections.write(lambda c: documents.delete_documents(c, wanted, traces=traces))
 
     def documents(self, collection: str = "", limit: int = -1, offset: int = 0) -> tuple[Document, ...]:
         """By source_id; every collection's when ``collection`` is "". Raises NotFoundError."""

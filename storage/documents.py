@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from storage.driver import Connection, storable
 from storage.indexes import put_vectors, vectors_table, words_table
+from storage.quotations import count_quoting, redact
 from storage.rows import dump_metadata, field_rows, load_metadata
 from storage.token_vectors import keeps_tokens, put_tokens, tokens_table
 from workbench.errors import NotFoundError, UsageError
@@ -306,22 +307,28 @@ def set_status(connection: Connection, document_ids: Iterable[str], status: Docu
     return len(changed)
 
 
-def delete_documents(connection: Connection, document_ids: Iterable[str]) -> tuple[DeleteCheck, ...]:
+def delete_documents(connection: Connection, document_ids: Iterable[str], *, traces: bool) -> tuple[DeleteCheck, ...]:
     """Deletes and looks again, place by place, before the transaction is committed."""
+    wanted = tuple(dict.fromkeys(document_ids))
+    quoting = {document_id: count_quoting(connection, document_id) for document_id in wanted}
+    if traces:
+        redact(connection, wanted)
     checks: list[DeleteCheck] = []
     collections: set[int] = set()
-    for document_id in dict.fromkeys(document_ids):
+    for document_id in wanted:
+        quoted = count_quoting(connection, document_id)
+        redacted = quoting[document_id] - quoted
         row = connection.execute(
             "SELECT key, source_id, collection_id FROM document WHERE id = ?", (document_id,)
         ).fetchone()
         if row is None:
-            checks.append(DeleteCheck(document_id, "", {}))
+            checks.append(DeleteCheck(document_id, "", {}, quoted, redacted))
             continue
         key, source_id, collection_id = row
         collections.add(collection_id)
         found = connection.execute("SELECT index_id, key, text FROM chunk WHERE document_key = ?", (key,)).fetchall()
         connection.execute("DELETE FROM document WHERE key = ?", (key,))
-        checks.append(DeleteCheck(document_id, source_id, _remaining(connection, key, found)))
+        checks.append(DeleteCheck(document_id, source_id, _remaining(connection, key, found), quoted, redacted))
     bump(connection, collections)
     return tuple(checks)
 

@@ -58,6 +58,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0009_given_metadata", _runs(schema.GIVEN_METADATA)),
     Migration("0010_page_ends", _runs(schema.PAGE_ENDS)),
     Migration("0011_memory_ledger", _runs(schema.MEMORY_LEDGER)),
+    Migration("0012_quotations", _runs(schema.QUOTATIONS)),
 )
 
 

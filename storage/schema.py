@@ -237,6 +237,29 @@ UPDATE chunk SET page_end = (
 ) WHERE page IS NOT NULL;
 """
 
+
+def _document_links(links: str, table: str) -> str:
+    """Which documents the passages in a row's JSON are of; those whose words were taken out have no id there."""
+    return f"""
+CREATE TABLE {links} (
+    document_id TEXT NOT NULL,
+    row_key INTEGER NOT NULL REFERENCES {table} (key) ON DELETE CASCADE,
+    PRIMARY KEY (document_id, row_key)
+) WITHOUT ROWID;
+CREATE INDEX {links}_row ON {links} (row_key);
+CREATE TRIGGER {links}_insert AFTER INSERT ON {table} BEGIN
+INSERT INTO {links} SELECT DISTINCT value, new.key FROM json_tree(new.body)
+WHERE key = 'document_id' AND value <> ''; END;
+CREATE TRIGGER {links}_update AFTER UPDATE OF body ON {table} BEGIN
+DELETE FROM {links} WHERE row_key = new.key; INSERT INTO {links}
+SELECT DISTINCT value, new.key FROM json_tree(new.body) WHERE key = 'document_id' AND value <> ''; END;
+INSERT INTO {links} SELECT DISTINCT j.value, r.key FROM {table} r, json_tree(r.body) j
+WHERE j.key = 'document_id' AND j.value <> '';
+"""
+
+
+QUOTATIONS: Final = _document_links("trace_document", "trace") + _document_links("result_document", "eval_result")
+
 DATASET_VERSIONS: Final = """
 CREATE TABLE dataset_version (
     dataset_id INTEGER NOT NULL REFERENCES dataset (id) ON DELETE CASCADE,

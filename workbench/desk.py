@@ -211,9 +211,9 @@ class Desk:
         """Retires or restores documents."""
         return self._store.corpus.set_status(document_ids, status)
 
-    def delete_documents(self, document_ids: Sequence[str]) -> tuple[DeleteCheck, ...]:
-        """Deletes, and proves it."""
-        return self._store.corpus.delete_documents(document_ids)
+    def delete_documents(self, document_ids: Sequence[str], *, traces: bool = False) -> tuple[DeleteCheck, ...]:
+        """Deletes, and proves it; ``traces``: takes their words out of stored traces and evaluation results too."""
+        return self._store.corpus.delete_documents(document_ids, traces=traces)
 
     def delete_collection(self, name: str) -> None:
         """With everything in it."""

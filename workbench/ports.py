@@ -203,11 +203,18 @@ class DocumentState:
 
 @dataclass(frozen=True, slots=True)
 class DeleteCheck:
-    """Proof of a deletion: rows that still mention the document, by place; all zero when it is gone."""
+    """Proof of a deletion: rows that still mention the document, by place; all zero when it is gone.
+
+    Attributes:
+        quoted: stored traces and evaluation results that keep words of it, as what was asked and answered then.
+        redacted: those that its words were taken out of now.
+    """
 
     document_id: str
     source_id: str
     remaining: Mapping[str, int]
+    quoted: int = 0
+    redacted: int = 0
 
     @property
     def gone(self) -> bool:
@@ -328,8 +335,8 @@ class CorpusRepository(Protocol):
         """Retires or restores; returns how many changed. Retired documents stay listed and are not retrieved."""
         ...
 
-    def delete_documents(self, document_ids: Iterable[str]) -> tuple[DeleteCheck, ...]:
-        """Deletes them everywhere and proves it. Traces keep their own copies of evidence."""
+    def delete_documents(self, document_ids: Iterable[str], *, traces: bool = False) -> tuple[DeleteCheck, ...]:
+        """Deletes them everywhere and proves it. Traces keep what they quote, unless ``traces`` takes it out."""
         ...
 
     def documents(self, collection: str = "", limit: int = -1, offset: int = 0) -> tuple[Document, ...]:

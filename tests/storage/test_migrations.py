@@ -10,8 +10,10 @@ import pytest
 from storage import open_store
 from storage.driver import Connection, connect
 from storage.migrations import MIGRATIONS, Migration, migrate, version
+from workbench.records.answers import Answer, Citation, Claim
+from workbench.records.codec import decode, encode
 from workbench.records.corpus import Recipe
-from workbench.records.evals import Case
+from workbench.records.evals import Case, CaseResult
 
 
 def schema(path: Path) -> list[tuple[str, str]]:
@@ -61,6 +63,38 @@ def test_chunks_of_an_older_file_end_on_the_page_where_their_text_does(tmp_path:
     store = open_store(path)
     assert [c.page_end for c in store.corpus.chunks_by_id(["0", "1", "2"])] == [0, 2, None]
     store.close()
+
+
+def test_quotations_in_an_older_file_are_found_and_taken_out(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    older = connect(path, "create")
+    migrate(older, path, MIGRATIONS[: [m.name for m in MIGRATIONS].index("0012_quotations")])
+    quote = Citation("F1", "c", "d", "d.txt", "", ("Pay",), None, "", 0, 9, "A salary.")
+    claim = Claim("A salary. [F1]", (quote,), 1.0, "supported")
+    answer = Answer("answered", "extractive", "A salary. [F1]", (claim,), (), 1.0, 0.5, "en")
+    result = json.dumps(encode(CaseResult(1, "1", 0, None, answer=answer)))
+    older.execute(
+        "INSERT INTO eval_run (id, dataset, dataset_hash, config, manifest, status, created, total) "
+        "VALUES (1, 's', '', '{}', '{}', 'complete', '', 1)"
+    )
+    older.execute(
+        "INSERT INTO eval_result (run_id, case_id, position, failure, trace_id, ranked, body) "
+        "VALUES (1, '1', 0, '', '', '[]', ?)",
+        (result,),
+    )
+    older.close()
+    store = open_store(path)
+    assert [(check.quoted, check.redacted) for check in store.corpus.delete_documents(["d", "e"])] == [(1, 0), (0, 0)]
+    assert store.corpus.delete_documents(["d"], traces=True)[0].redacted == 1
+    assert store.corpus.delete_documents(["d"])[0].quoted == 0
+    store.close()
+    connection = connect(path, "write")
+    redacted = decode(CaseResult, json.loads(connection.execute("SELECT body FROM eval_result").fetchone()[0])).answer
+    connection.close()
+    assert redacted is not None
+    assert "salary" not in repr(redacted)
+    assert (redacted.claims[0].citations[0].start, redacted.claims[0].citations[0].end) == (0, 9)
+    assert b"A salary" not in path.read_bytes()
 
 
 def test_migrations_are_recorded_by_name_in_order(tmp_path: Path) -> None:

@@ -11,9 +11,12 @@ import click
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.corpus.chunking import describe_recipe, parse_recipe
+from workbench.corpus.identity import document_id
 from workbench.corpus.metadata import parse_assignments
-from workbench.errors import UsageError
+from workbench.desk import Desk
+from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
+from workbench.ports import DeleteCheck
 from workbench.records.corpus import IngestOutcome, IngestProgress, IngestRequest
 from workbench.text.clean import printable
 
@@ -215,19 +218,49 @@ def restore(front: FrontEnds, names: tuple[str, ...], collection: str) -> None:
 @click.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--collection", "-c", default="", help="Of which collection [the chosen one].")
+@click.option("--traces", is_flag=True, help="Take their words out of stored traces and evaluation results as well.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @click.pass_obj
-def delete(front: FrontEnds, names: tuple[str, ...], collection: str, yes: bool) -> None:
-    """Deletes documents everywhere and checks that nothing can return them."""
+def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bool, yes: bool) -> None:
+    """Deletes documents everywhere and checks that no search can return them.
+
+    Traces and evaluation results keep the passages that they quote, as they tell what was asked and answered; --traces
+    takes these out too, also of documents that were deleted before.
+    """
     with front.desk() as desk:
-        found = desk.find_documents(names, collection)
-        _confirm(tr("Delete {count} documents for good?", count=len(found)), yes)
-        checks = desk.delete_documents([d.id for d in found])
+        names = tuple(dict.fromkeys(names))
+        ids = [_document_id(desk, name, collection, gone=traces) for name in names]
+        _confirm(tr("Delete {count} documents for good?", count=len(ids)), yes)
+        checks = desk.delete_documents(ids, traces=traces)
     for check in checks:
-        told = tr("gone: no text, chunk, full-text row or vector is left") if check.gone else str(dict(check.remaining))
-        say(f"{'✓' if check.gone else '✗'} {check.source_id}: {told}", newlines=False)
+        name = check.source_id or names[ids.index(check.document_id)]
+        say(f"{'✓' if check.gone else '✗'} {name}: {_deletion(check)}", newlines=False)
     if not all(c.gone for c in checks):
         sys.exit(1)
+
+
+def _document_id(desk: Desk, name: str, collection: str, *, gone: bool) -> str:
+    """Its id; ``gone``: it may have been deleted before. Raises NotFoundError."""
+    try:
+        return desk.find_documents([name], collection)[0].id
+    except NotFoundError:
+        if not gone:
+            raise
+        return document_id(collection or desk.collection, name)
+
+
+def _deletion(check: DeleteCheck) -> str:
+    """What became of a document and of the traces that quote it."""
+    if not check.gone:
+        return str(dict(check.remaining))
+    told = tr("gone: no text, chunk, full-text row or vector is left")
+    if not check.source_id:
+        told = tr("it isn't in the collection")
+    if check.redacted:
+        told += "; " + tr("its words were taken out of {count} traces and results", count=check.redacted)
+    if check.quoted:
+        told += "; " + tr("kept by policy: {count} traces and results quote it (--traces)", count=check.quoted)
+    return told
 
 
 def _confirm(question: str, yes: bool) -> None:
