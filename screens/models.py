@@ -91,11 +91,11 @@ class ModelsScreen(ModeScreen):
     def _read(self, rescan: bool) -> None:
         settings = self._settings
 
-        def look() -> Known:
+        def read() -> Known:
             files = self.desk.models(rescan=rescan)
             return files, self.desk.memory(files, settings)
 
-        self.jobs.read(self, look, lambda known: self._show(known, settings))
+        self.jobs.read(self, read, lambda known: self._show(known, settings))
 
     def _show(self, known: Known, settings: LoadSettings) -> None:
         files, fits = known
