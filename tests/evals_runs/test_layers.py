@@ -210,3 +210,13 @@ def test_a_task_that_cannot_be_checked_is_unscored(bench: Bench) -> None:
     result = bench.results(RunConfig("faq", layer="model", model="fake.gguf"))["sql"]
     assert result.passed is None
     assert result.error
+
+
+def test_the_autopsy_of_a_chain_names_the_change_that_would_have_kept_the_gold(bench: Bench) -> None:
+    question = "How many books may a reader borrow, and what is the enrolment fee?"
+    bench.dataset([replace(FEE, question=question)])
+    result = bench.results(replace(CHAIN, ask=AskOptions("extractive", evidence=1, threshold=0.0)))[FEE.id]
+    assert result.failure == "cut"
+    lines = bench.lab.autopsy(1, FEE.id)
+    assert any(line.startswith("would have kept it: --what-if evidence=2: place 2") for line in lines)
+    assert lines[-1] == f"→ {result.advice}"

@@ -19,6 +19,7 @@ from workbench.records.answers import Trace
 from workbench.records.codec import encode
 from workbench.records.traces import Autopsy, Move, TraceComparison, WhatIfResult
 from workbench.text.clean import printable
+from workbench.traces.autopsy import fix_text
 from workbench.traces.exports import answer_markdown, trace_otlp
 
 Format = Literal["markdown", "otel", "json"]
@@ -163,11 +164,7 @@ def _print_autopsy(found: Autopsy) -> None:
     else:
         click.echo(tr("Nothing lost it: it is in the evidence and cited."))
     for fix in found.fixes:
-        if fix.change:
-            told = tr("place {place} in the evidence, {changed} change", place=fix.place, changed=fix.changed)
-            click.echo(f"→ --what-if {fix.change}: {told}")
-        else:
-            click.echo(f"→ {printable(fix.advice, newlines=False)}")
+        click.echo(f"→ {fix_text(fix)}")
 
 
 def _lane_ranks(found: Autopsy) -> tuple[tuple[str, int | None], ...]:

@@ -296,8 +296,12 @@ def _partial(case: Case, evidence: Sequence[Evidence]) -> GoldSpan | None:
 # -- autopsy ---------------------------------------------------------------------------------------------------------
 
 
-def autopsy(case: Case, result: CaseResult) -> tuple[str, ...]:
-    """What became of each piece of gold (rank in each lane, in the fusion, place in the context), and the verdict."""
+def autopsy(case: Case, result: CaseResult, kept_by: Sequence[str] = ()) -> tuple[str, ...]:
+    """What became of each piece of gold (rank in each lane, in the fusion, place in the context), and the verdict.
+
+    Args:
+        kept_by: changes that would have put the gold into the context, the smallest first.
+    """
     lines = [_journey(span, result) for span in relevant(case)]
     if not lines:
         lines.append(tr("The case has no gold to follow."))
@@ -312,6 +316,7 @@ def autopsy(case: Case, result: CaseResult) -> tuple[str, ...]:
         )
     if result.failure:
         lines.append(tr("lost at: {stage}. {reason}", stage=stage_title(result.failure), reason=result.reason))
+        lines += [tr("would have kept it: {change}", change=change) for change in kept_by]
         lines.append(f"→ {result.advice}")
     else:
         lines.append(tr("passed") if result.passed else tr("unscored"))

@@ -17,6 +17,7 @@ from workbench.evals.collecting import DatasetLab
 from workbench.evals.compare import compare_runs
 from workbench.evals.formats.trec import run_text
 from workbench.evals.gates import check_gates
+from workbench.evals.gold import GoldFinder, relevant
 from workbench.evals.judge import RUBRIC, Judge, summarise
 from workbench.evals.runner import EvalRunner, Runtimes
 from workbench.evals.scoring import make_report
@@ -43,6 +44,8 @@ from workbench.records.evals import (
     Verdict,
 )
 from workbench.records.retrieval import SearchOptions
+from workbench.traces.autopsy import Coroner, fix_text
+from workbench.traces.stages import final_hits
 
 ReportForm: TypeAlias = Literal["markdown", "html", "latex", "trec"]
 
@@ -146,8 +149,27 @@ class EvalLab(DatasetLab):
             return self._runner.once(config, run, self.case(run_id, case_id), cancel)
 
     def autopsy(self, run_id: int, case_id: str) -> tuple[str, ...]:
-        """The gold's rank at each stage (lexical, dense, fusion, context) and the stage that lost it, in lines."""
-        return failure.autopsy(self.case(run_id, case_id), self.result(run_id, case_id))
+        """The gold's rank at each stage (lexical, dense, fusion, context) and the stage that lost it, in lines.
+
+        Where the case was asked and its trace is there, also the smallest changes that would have kept the gold.
+        """
+        case, result = self.case(run_id, case_id), self.result(run_id, case_id)
+        return failure.autopsy(case, result, () if result.passed else self._kept_by(case, result))
+
+    def _kept_by(self, case: Case, result: CaseResult) -> tuple[str, ...]:
+        """What the trace's own autopsy finds for the gold."""
+        if not result.trace_id:
+            return ()
+        try:
+            trace = self._store.traces.trace(result.trace_id)
+            searcher = self._runtimes.searcher()
+            index = searcher.index(trace.manifest.collection)
+            gold = GoldFinder(self._store, index).chunks(relevant(case))
+            rank = {hit.chunk_id: hit.rank for hit in final_hits(trace)}
+            best = min(gold, key=lambda chunk: rank.get(chunk.id, len(rank) + 1), default=None)
+            return tuple(map(fix_text, Coroner(self._store, searcher, trace).examine(best.id).fixes)) if best else ()
+        except (NotFoundError, UsageError):  # the trace, its collection or the chunk is gone: the result still stands
+            return ()
 
     def set_baseline(self, run_id: int) -> Run:
         """Makes it its dataset's baseline, in place of the previous one."""

@@ -26,6 +26,7 @@ from workbench.records.traces import Autopsy, Fix, LostAt
 from workbench.retrieval.analysis import analyse
 from workbench.retrieval.filters import EVERYTHING, combine
 from workbench.retrieval.search import MAX_CANDIDATES, Searcher
+from workbench.text.clean import printable
 from workbench.traces.changes import parse_changes
 from workbench.traces.stages import evidence_of, final_hits, lanes, settled, stage
 from workbench.traces.what_if import Material, what_if
@@ -36,6 +37,14 @@ MOST_EVIDENCE: Final = 50
 """Pieces of evidence that a change may ask for at most."""
 _ANY_STATUS: Final = OneOf("status", ("current", "retired"))
 _SHORTLIST: Final = 40  # chunks in which a text is looked for
+
+
+def fix_text(fix: Fix) -> str:
+    """ "--what-if evidence=8: place 6 in the evidence, moves 1", or the advice."""
+    if not fix.change:
+        return printable(fix.advice, newlines=False)
+    told = tr("place {place} in the evidence, moves {changed}", place=fix.place, changed=fix.changed)
+    return f"--what-if {fix.change}: {told}"
 
 
 class Coroner:

@@ -51,7 +51,7 @@ def answer_markdown(trace: Trace) -> str:
 def _footnote(label: str, cited: Sequence[Citation]) -> str:
     first = cited[0]
     page = first.page_label or (str(first.page) if first.page is not None else "")
-    where = [first.title or first.source_id, first.source_id, " › ".join(first.heading), page and f"p. {page}"]
+    where = [first.source_id, first.title, " › ".join(first.heading), page and f"p. {page}"]
     quotes = "; ".join(f"“{markdown_text(c.quote)}” ({c.start}–{c.end})" for c in cited)
     return f"[^{label}]: {markdown_text(', '.join(dict.fromkeys(filter(None, where))))}: {quotes}"
 
