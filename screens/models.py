@@ -44,6 +44,7 @@ class ModelsScreen(ModeScreen):
     mode = "models"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "load", "Load", id="models.load", tooltip="In a child process, replacing the loaded one"),
+        Binding("u", "unload", "Unload", id="models.unload", tooltip="Ends the child and tells what came back"),
         Binding("plus", "context(1)", "Context", id="models.more", tooltip="More of it for the next load; - is less"),
         Binding("minus", "context(-1)", "Less context", show=False, id="models.less"),
         Binding("v", "kv_type", "KV type", id="models.kv", tooltip="How keys and values are kept: f16, q8_0, q4_0"),
@@ -54,7 +55,6 @@ class ModelsScreen(ModeScreen):
             id="models.window",
             tooltip="Layers with a sliding window keep only that, or the whole context",
         ),
-        Binding("u", "unload", "Unload", id="models.unload", tooltip="Ends the child and tells what came back"),
         Binding("a", "folder", "Add folder", id="models.folder", tooltip="Look for GGUF files there too"),
         Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew"),
         Binding("escape", "stop", "Stop loading", show=False, id="models.stop"),

@@ -71,7 +71,9 @@ def _verdict(fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
     yield f"\n= {size(expected.total)} "
     yield (f"{sign} {words[fit.verdict]}", tone)
     if expected.loads:
-        yield (" · " + tr("corrected by {count} loads", count=expected.loads), Tone.DIM)
+        loads = expected.loads
+        words = tr("corrected by {count} load" if loads == 1 else "corrected by {count} loads", count=loads)
+        yield (" · " + words, Tone.DIM)
     yield ("\n" + tr("largest ctx that fits") + " ", Tone.DIM)
     yield count(fit.largest_context)
 
