@@ -66,14 +66,14 @@ def _parts(expected: MemoryEstimate) -> Iterator[Line]:
 
 
 def _verdict(fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
-    words = {"fits": tr("fits"), "tight": tr("tight"), "no": tr("does not fit")}
+    verdicts = {"fits": tr("fits"), "tight": tr("tight"), "no": tr("does not fit")}
     sign, tone = SIGNS[fit.verdict]
     yield f"\n= {size(expected.total)} "
-    yield (f"{sign} {words[fit.verdict]}", tone)
+    yield (f"{sign} {verdicts[fit.verdict]}", tone)
     if expected.loads:
         loads = expected.loads
-        words = tr("corrected by {count} load" if loads == 1 else "corrected by {count} loads", count=loads)
-        yield (" · " + words, Tone.DIM)
+        corrected = tr("corrected by {count} load" if loads == 1 else "corrected by {count} loads", count=loads)
+        yield (" · " + corrected, Tone.DIM)
     yield ("\n" + tr("largest ctx that fits") + " ", Tone.DIM)
     yield count(fit.largest_context)
 
