@@ -92,3 +92,12 @@ def test_help_in_spanish() -> None:
         check=True,
     )
     assert "Qué fue del fragmento que debía encontrarse" in told.stdout
+
+
+def test_what_a_what_if_changes_can_be_asked_for(cli: Cli, asked: Path, tmp_path: Path) -> None:
+    db = Path(shutil.copy(asked, tmp_path / "options.db"))
+    told = json.loads(cli("--db", db, "ask", QUESTION, "--mmr", "0.5", "--order", "edges", "--json").out)
+    assert told["manifest"]["settings"]["ask.mmr"] == 0.5
+    assert told["manifest"]["settings"]["ask.order"] == "edges"
+    small = json.loads(cli("--db", db, "ask", QUESTION, "--budget", "1", "--json").out)
+    assert small["answer"]["outcome"] == "does_not_fit"

@@ -26,6 +26,7 @@ from workbench.records.retrieval import (
     SearchResult,
 )
 from workbench.retrieval.rerank import describe_gain
+from workbench.traces.changes import ORDERS
 
 TEXT_SHOWN = 160
 """Characters of a chunk that a line of ``search`` shows at most."""
@@ -147,6 +148,15 @@ def place(where: HitView | Citation) -> str:
     "--evidence", default=5, show_default=True, type=click.IntRange(1, 50), help="Chunks put in the context at most."
 )
 @click.option("--threshold", type=click.FloatRange(0, 1), help="τ: abstain when the support is below it.")
+@click.option("--mmr", type=click.FloatRange(0, 1), help="λ: choose evidence that doesn't repeat itself [off].")
+@click.option("--budget", type=click.IntRange(1), help="Tokens of all the evidence at most [what the window leaves].")
+@click.option(
+    "--order",
+    type=click.Choice(list(ORDERS)),
+    default="first",
+    show_default=True,
+    help="Where the best stands.",
+)
 @click.option("--save-case", "dataset", default="", metavar="DATASET", help="Keep it as a case; what it cites is gold.")
 @_RERANK
 @click.option("--json", "as_json", is_flag=True, help="Print the whole trace as JSON.")
@@ -160,6 +170,9 @@ def ask(
     mode: Literal["auto", "extractive", "generated"],
     evidence: int,
     threshold: float | None,
+    mmr: float | None,
+    budget: int | None,
+    order: str,
     dataset: str,
     rerank: RerankMode | None,
     as_json: bool,
@@ -171,7 +184,7 @@ def ask(
             tr("A generated answer needs a model, and none is named."),
             tr("Add --model FILE; workbench models lists the files there are."),
         )
-    options = AskOptions(mode=mode, evidence=evidence, threshold=threshold)
+    options = AskOptions(mode=mode, evidence=evidence, threshold=threshold, mmr=mmr, budget=budget, order=ORDERS[order])
     with front.desk() as desk, stoppable() as stop:
         line = StatusLine()
         if model:
