@@ -70,6 +70,16 @@ def test_what_nobody_wrote_down_is_said_or_refused(ask: Ask) -> None:
     assert "pintó" in painter.missing
 
 
+def test_a_code_is_answered_by_what_names_it_or_not_at_all(ask: Ask) -> None:
+    known = ask("What does error E07 mean?")
+    assert [claim.text for claim in known.claims if "E11" in claim.text or "E03" in claim.text] == []
+    assert "lid" in known.claims[0].text
+    other = ask("What does error E99 mean?")
+    assert other.outcome == "low_support"
+    assert "E99" in other.missing
+    assert ask("?").outcome == "low_support"
+
+
 def test_most_cases_come_out_right(ask: Ask) -> None:
     """Every gold span quoted, or no answer where there is none; 12 of 14, and a heading is never quoted."""
     right = 0

@@ -12,6 +12,7 @@ from tests.answers.pieces import evidence, parsed_units, plain_units, terms
 from workbench.answers.citations import quoted_answer
 from workbench.answers.extractive import MAX_QUOTES, Quote, UnitsOf, chosen, ranked
 from workbench.answers.meaning import Meaning
+from workbench.answers.terms import codes
 from workbench.records.answers import Evidence
 from workbench.retrieval.analysis import analyse
 
@@ -155,3 +156,34 @@ def test_another_language_is_judged_by_meaning_alone() -> None:
     best = extract("¿Cuántos días se guarda un libro reservado?", pieces, Meaning("e5", cosines))[0]
     assert best.unit.text == "A reserved item waits at the desk for 5 working days."
     assert best.across
+
+
+ERRORS = "E03 means that the water is warm. E07 means that the lid switch is dirty. E11 means that the filter is full."
+
+
+def test_what_speaks_of_another_code_is_no_second_quote() -> None:
+    question = "What does error E07 mean?"
+    asked = terms(question)
+    found = ranked(analyse(question), asked, [evidence(ERRORS)], plain_units, None)
+    quoted = chosen(asked, found, question)
+    assert [quote.unit.text for quote in quoted] == ["E07 means that the lid switch is dirty."]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "found"),
+    [
+        ("What does E07 mean?", "code e07: the lid", True),
+        ("What does E07 mean?", "E-07 and E 07", True),
+        ("What does E07 mean?", "E070 and XE07", False),
+        ("Price of SKU-2204?", "sku 2204 costs 3 euros", True),
+        ("Price of SKU-2204?", "sku 2205 costs 3 euros", False),
+    ],
+)
+def test_a_code_is_found_however_it_is_written(question: str, text: str, found: bool) -> None:
+    (code,) = codes(question)
+    assert bool(code.search(text)) is found
+
+
+@pytest.mark.parametrize("question", ["In the 15th century?", "Which drama of the 80s?", "In 2015, over 10 %?", ""])
+def test_ordinals_and_numbers_are_no_codes(question: str) -> None:
+    assert codes(question) == ()

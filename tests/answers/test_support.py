@@ -30,7 +30,7 @@ def support(
     asked, pieces = terms(question), [evidence(text)]
     meaning = Meaning("e5", lambda texts: [cosine or 0.0] * len(texts)) if cosine else None
     quotes = ranked(replace(analyse(question), language=language), asked, pieces, plain_units, meaning)
-    return answer_support(asked, pieces, lanes, quotes, language)
+    return answer_support(asked, pieces, lanes, quotes, language, question)
 
 
 def test_worked_numbers() -> None:
@@ -66,6 +66,26 @@ def test_across_languages_only_meaning_counts() -> None:
     lanes = [lane("lexical", ("z", 1.0)), lane("dense", ("chunk-F1", 0.84))]
     got = support("tasa de matrícula", lanes, 0.837, "es")
     assert dict(got.parts) == pytest.approx({"likeness": 0.8})  # (0.837 + 0.035 − 0.80) / 0.09
+
+
+def test_a_code_that_no_evidence_has_leaves_no_support() -> None:
+    lanes = [lane("lexical", ("a", 9.0)), lane("dense", ("a", 0.89))]
+    text = "Error E11 means that the filter is full."
+    assert support("What does error E11 mean?", lanes, 0.885, text=text).score > THRESHOLD
+    other = support("What does error E99 mean?", lanes, 0.885, text=text)
+    assert other.score == 0.0
+    assert dict(other.parts)["named"] == 0.0
+
+
+def test_a_number_that_no_evidence_has_lowers_it() -> None:
+    lanes = [lane("lexical", ("a", 9.0)), lane("dense", ("a", 0.86))]
+    known, other = (support(f"a fee of {fee} euros", lanes, 0.845).score for fee in ("118.50", "120.50"))
+    assert other < 0.7 * known
+
+
+def test_a_question_without_words_is_not_answered() -> None:
+    lanes = [lane("lexical"), lane("dense", ("chunk-F1", 0.86))]
+    assert support("?", lanes, 0.86).score < THRESHOLD
 
 
 def test_nothing_found_supports_nothing() -> None:

@@ -140,7 +140,7 @@ class _Question:
         terms = self._terms(index)
         quotes = self._ranked(terms, context.evidence)
         yield growth.span("context", context, neutralised=broken_marks(context.evidence), compared=len(quotes))
-        support = answer_support(terms, context.evidence, lanes, quotes, self._analysis.language)
+        support = answer_support(terms, context.evidence, lanes, quotes, self._analysis.language, self._analysis.query)
         if support.score < self._threshold:
             yield self._refuse(terms, context, support)
         elif self._writer:
@@ -274,7 +274,7 @@ class _Question:
     ) -> Trace:
         """The extractive answer, with the other side of a conflict too; after an engine's failure it says so first."""
         self._growth.begin()
-        quoted = chosen(terms, quotes)
+        quoted = chosen(terms, quotes, self._analysis.query)
         cited = quoted_answer(quoted)
         found = self._clashes(cited, evidence)
         said = {(quote.evidence.label, quote.unit.start) for quote in quoted}

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from workbench.answers.expected import expected
 from workbench.answers.meaning import Meaning
-from workbench.answers.terms import Term, coverage, forms_of
+from workbench.answers.terms import Term, codes, coverage, forms_of
 from workbench.answers.units import Unit
 from workbench.records.answers import Evidence
 from workbench.records.retrieval import Analysis
@@ -79,13 +79,16 @@ def ranked(
     return tuple(found)
 
 
-def chosen(terms: Sequence[Term], found: Sequence[Quote]) -> tuple[Quote, ...]:
+def chosen(terms: Sequence[Term], found: Sequence[Quote], query: str = "") -> tuple[Quote, ...]:
     """One to ``MAX_QUOTES`` of the ``ranked`` units: the best, and those nearly as good that say something else.
 
-    Among these, words of the question that no unit so far has count 0.5 of their weight more.
+    Among these, words of the question that no unit so far has count 0.5 of their weight more. Where units have the
+    codes of ``query`` ("E07") in their text or heading, the others are left out: they speak of another one.
     """
+    asked, worst = codes(query), min((quote.score for quote in found), default=0.0)
+    found = [q for q in found if all(code.search(f"{q.unit.heading}\n{q.unit.shown}") for code in asked)] or found
     kept = list(found[:1])
-    enough = found[-1].score + _ENOUGH * (found[0].score - found[-1].score) if found else 0.0
+    enough = worst + _ENOUGH * (found[0].score - worst) if found else 0.0
     left = [quote for quote in found[1:] if quote.score >= enough]
     while left and len(kept) < MAX_QUOTES:
         said = frozenset[str]().union(*(quote.forms for quote in kept))

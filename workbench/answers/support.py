@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workbench.answers.extractive import CONTEXT_SHARE, Quote
-from workbench.answers.terms import Term, coverage, forms_of
+from workbench.answers.terms import Term, codes, coverage, forms_of
 from workbench.records.answers import Evidence, SupportLevel
 from workbench.records.retrieval import LaneResult
 from workbench.text.language import detect
@@ -19,6 +19,10 @@ from workbench.text.words import fold, is_stopword, stems, words
 # (bench/answers.py). Weights of coverage, likeness and agreement, and the τ that separates best.
 WEIGHTS: Final = {"coverage": 0.35, "likeness": 0.55, "agreement": 0.10}
 THRESHOLD: Final = 0.5
+
+_NUMBER_ABSENT: Final = 0.7
+"""Of the score, where no evidence has a number of the question: the least that makes no more abstentions wrong. For
+names no share does: they are misspelt and translated too often."""
 
 SUPPORTED: Final = 0.65
 WEAK: Final = 0.4
@@ -45,6 +49,7 @@ def answer_support(
     lanes: Sequence[LaneResult],
     quotes: Sequence[Quote],
     language: str,
+    query: str = "",
 ) -> Support:
     """s = (0.35 · coverage + 0.55 · likeness + 0.10 · agreement) / the weights of the parts that could be measured.
 
@@ -53,16 +58,19 @@ def answer_support(
     for a clear answer. Agreement is 1 when both lanes put the same chunk first. When what means the same is in another
     language than the question (the dense lane's first hit), only likeness tells.
 
+    A code of the question ("E07") that no evidence has makes s zero, a number 0.7 of it: what is like it is another.
+
     Args:
         quotes: units of the evidence.
         language: of the question, "" when unknown.
+        query: the question, for its codes and numbers.
     """
     first = {lane.lane: lane.hits[0].chunk_id if lane.hits else "" for lane in lanes if not lane.skipped}
     nearest = [piece.language for piece in evidence if piece.chunk_id == first.get("dense")]
     across = bool(language and nearest) and nearest[0] not in ("", language)
     compared = [quote.likeness for quote in quotes if quote.likeness is not None]
     parts: dict[str, float] = {}
-    if terms and not across:
+    if not across:  # no terms are no coverage: "?" asks nothing
         parts["coverage"] = max((_covered(terms, piece) for piece in evidence), default=0.0)
     if compared:
         parts["likeness"] = min(1.0, max(0.0, *compared))
@@ -70,7 +78,10 @@ def answer_support(
         parts["agreement"] = float(first["lexical"] == first["dense"] != "")
     weight = sum(WEIGHTS[name] for name in parts)
     score = sum(WEIGHTS[name] * value for name, value in parts.items()) / weight if weight else 0.0
-    return Support(score, tuple(parts.items()))
+    named = _named(query, evidence)
+    if named < 1:
+        parts["named"] = named
+    return Support(score * named, tuple(parts.items()))
 
 
 def claim_support(claim: str, cited: str, language: str = "", parts: Sequence[str] = ()) -> tuple[float, SupportLevel]:
@@ -117,6 +128,14 @@ def numbers(text: str) -> frozenset[str]:
 def negated(text: str) -> bool:
     """Whether ``text`` negates something."""
     return not _NEGATIONS.isdisjoint(map(fold, words(text)))
+
+
+def _named(query: str, evidence: Sequence[Evidence]) -> float:
+    """1 when the evidence has every code and number of ``query``, else the share of the score that is left."""
+    whole = "\n".join("\n".join((piece.title, *piece.heading, piece.text)) for piece in evidence)
+    if not all(code.search(whole) for code in codes(query)):
+        return 0.0
+    return 1.0 if numbers(query) <= numbers(whole) else _NUMBER_ABSENT
 
 
 def _content(text: str, language: str) -> frozenset[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from workbench.records.retrieval import Analysis
 from workbench.text.words import cjk_pairs, fold, stem, stems, words
+
+_CODE: Final = re.compile(r"\b(?:([A-Z]+)-|([^\W\d_]+))(\d\w*)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,17 @@ def question_terms(
         n = min(total, max((frequency.get(form, 0) for form in forms), default=0))
         by_form[folded] = Term(word, forms, math.log(1 + (total - n + 0.5) / (n + 0.5)))
     return tuple(by_form.values())
+
+
+def codes(question: str) -> tuple[re.Pattern[str], ...]:
+    """What finds each code of ``question`` in a text: "E07", "mp3", "SKU-2204", also as "e07", "E-07", "E 07".
+
+    Ordinals and decades ("15th", "80s") are none, since they begin with a digit.
+    """
+    return tuple(
+        re.compile(rf"\b{letters or joined}[-\s]?{digits}\b", re.IGNORECASE)
+        for letters, joined, digits in _CODE.findall(question)
+    )
 
 
 def forms_of(text: str, language: str) -> frozenset[str]:
