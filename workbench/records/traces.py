@@ -9,7 +9,7 @@ from workbench.records.answers import Answer, Context, Evidence, EvidenceOrder
 from workbench.records.retrieval import FusedHit, FusionMethod, FusionResult, Lane
 
 Moved: TypeAlias = Literal["entered", "left", "up", "down", "same"]
-LostAt: TypeAlias = Literal["", "index", "filter", "lanes", "fusion", "rerank", "context", "citations"]
+LostAt: TypeAlias = Literal["", "filter", "lanes", "fusion", "rerank", "context", "citations"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,6 @@ class WhatIfResult:
         context: None when nothing fits, see ``problem``.
         evidence: in the prompt's order.
         ranking, evidence_moves: against the trace, in the new order, those that left last.
-        changed: pieces of evidence that entered, left or moved.
         notes: what the trace can't tell ("only 50 hits are stored").
     """
 
