@@ -70,7 +70,7 @@ def test_all_experts_count_though_few_act() -> None:
     moe = model("qwen3moe", weights=18 * GB, expert_count=128, expert_used_count=8, expert_feed_forward_length=768)
     assert expected(moe).weights == 18 * GB
     assert moe.shape.experts == 128
-    assert moe.shape.feed_forward == 14336
+    assert moe.shape.feed_forward == 8 * 768
 
 
 def test_recurrent_layers_take_the_same_at_every_context() -> None:

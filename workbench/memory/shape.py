@@ -72,17 +72,27 @@ def read_shape(
     if not 0 < layers <= MOST_LAYERS:
         return MemoryShape()
     recurrent = _recurrent(header, layers)
-    used = header.number("expert_used_count") or 1
     return MemoryShape(
         weights=weights,
         layer_weights=layer_weights,
         vocabulary=vocabulary,
-        feed_forward=max(header.number("feed_forward_length"), used * header.number("expert_feed_forward_length")),
+        feed_forward=_widest(header),
         experts=header.number("expert_count"),
         caches=_caches(header, layers, recurrent),
         window=header.number("attention.sliding_window"),
         state=sum(recurrent) * _state_elements(header) * STATE_BYTES,
     )
+
+
+def _widest(header: Header) -> int:
+    """Width of a layer's widest projection for one token: feed-forward, its experts together, or into a state."""
+    dense = header.number("feed_forward_length")
+    projected = 2 * header.number("ssm.inner_size")
+    if not header.number("expert_count"):
+        return max(dense, projected)
+    acting = header.number("expert_used_count", 1) + header.number("expert_shared_count")
+    experts = acting * header.number("expert_feed_forward_length", dense)
+    return max(experts, projected, dense if header.number("leading_dense_block_count") else 0)
 
 
 def _caches(header: Header, layers: int, recurrent: Sequence[bool]) -> tuple[LayerCache, ...]:

@@ -29,7 +29,8 @@ class MemoryShape:
 
     Attributes:
         weights: of all tensors; ``layer_weights``: of those that belong to a layer, which a GPU can take.
-        vocabulary, feed_forward: widths, in elements; of the experts that act on a token together.
+        vocabulary: rows of the token embedding.
+        feed_forward: width of a layer's widest projection for one token, of the experts that act on it together.
         window: tokens that a windowed layer attends to.
         state: what recurrent layers keep, however long the context.
     """
