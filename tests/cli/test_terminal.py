@@ -100,6 +100,21 @@ def test_a_file_without_permission_is_that_documents_failure(
     assert "good.txt" in cli("--db", copy, "documents", "-c", "rules").out
 
 
+@pytest.mark.model
+def test_permissions_of_the_file_are_told_by_the_workbench(
+    cli: Cli, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: Path(path) != copy)
+    assert cli("--db", copy, "documents", "-c", "rules").code == 0
+    monkeypatch.setattr(Path, "open", refuse)
+    told = cli("--db", copy, "documents", "-c", "rules")
+    assert told.code == 1
+    assert "you have no permission for it" in told.err
+
+
 @pytest.mark.parametrize("path", ["", " "])
 def test_an_empty_path_is_no_folder(cli: Cli, copy: Path, path: str) -> None:
     assert cli("--db", copy, "ingest", path).code == 2
