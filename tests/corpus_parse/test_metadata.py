@@ -68,9 +68,7 @@ def test_assignments() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "bad", ["year", "=2026", "1st=x", "a b=c", "status=draft", "date=May", "language=Spanish!"]
-)
+@pytest.mark.parametrize("bad", ["year", "=2026", "1st=x", "a b=c", "status=draft", "date=May", "language=Spanish!"])
 def test_a_bad_assignment_is_named_with_a_remedy(bad: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_assignments([bad])
