@@ -46,6 +46,25 @@ def test_json_is_the_whole_report_and_its_configuration_runs_again(cli: Cli, tmp
 
 
 @pytest.mark.parametrize(
+    ("config", "unknown", "nearest"),
+    [
+        ({"kk": 3}, "kk", "k"),
+        ({"lane": "lexical"}, "lane", "search.lanes"),
+        ({"search": {"lanes": ["lexical"], "candidate": 9}}, "search.candidate", "search.candidates"),
+    ],
+)
+def test_a_key_that_no_configuration_has_is_named_with_the_nearest(
+    cli: Cli, tmp_path: Path, config: dict[str, object], unknown: str, nearest: str
+) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config))
+    told = cli("run", "faq", *LEXICAL, "--config", str(file))
+    assert told.code == 2
+    assert f"“{unknown}”" in told.err
+    assert f"“{nearest}”" in told.err
+
+
+@pytest.mark.parametrize(
     ("rules", "code"),
     [(["recall@5 >= 0.1"], 0), (["recall@5 >= 0.1", "recall@5 >= 0.85"], 1), (["groundedness >= 0.1"], 1)],
 )

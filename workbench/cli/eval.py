@@ -17,7 +17,7 @@ from workbench.cli.front import FrontEnds
 from workbench.cli.models import model_path
 from workbench.desk import Desk
 from workbench.errors import UsageError
-from workbench.evals.sweep import VARIABLES, vary, with_variable
+from workbench.evals.sweep import VARIABLES, check_keys, vary, with_variable
 from workbench.i18n import tr
 from workbench.records.codec import decode
 from workbench.records.evals import RunConfig, RunProgress
@@ -92,6 +92,7 @@ def configured(desk: Desk, dataset: str, given: dict[str, Any]) -> RunConfig:
 def _read(path: Path, dataset: str) -> RunConfig:
     try:
         data = json.loads(path.read_text("utf-8"))
+        check_keys(data)
         return replace(decode(RunConfig, {"dataset": dataset, **data}), dataset=dataset)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(

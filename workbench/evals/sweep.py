@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from difflib import get_close_matches
+from typing import Any, Final, Literal, TypeAlias, get_type_hints
 
 from workbench.errors import UsageError
 from workbench.i18n import tr
+from workbench.records.codec import TYPE_KEY
 from workbench.records.evals import RunConfig
 
 Part: TypeAlias = Literal["", "search", "ask", "load"]
@@ -109,3 +111,33 @@ def vary(config: RunConfig, name: str, values: Sequence[str]) -> tuple[RunConfig
     return tuple(
         replace(with_variable(config, name, value), title=f"{before}{name}={value}") for value in dict.fromkeys(values)
     )
+
+
+def check_keys(data: Mapping[str, Any]) -> None:
+    """Raises UsageError for a key that no configuration has: a misspelt one would silently leave the default."""
+    known = tuple(_keys(RunConfig))
+    parts = {key.rpartition(".")[0] for key in known} - {""}
+    given = [*data, *(f"{part}.{name}" for part in sorted(parts & data.keys()) for name in data[part])]
+    for key in given:
+        part, _, leaf = key.rpartition(".")
+        if key in known or leaf == TYPE_KEY:
+            continue
+        beside = {path.rpartition(".")[2]: path for path in known if path.rpartition(".")[0] == part}
+        names = {path.rpartition(".")[2]: path for path in known} | beside
+        near = get_close_matches(leaf, names, 1)
+        raise UsageError(
+            tr("No such key"),
+            tr("A run's configuration has no “{name}”.", name=key),
+            tr("Did you mean “{name}”?", name=names[near[0]])
+            if near
+            else tr("There are: {names}.", names=", ".join(known)),
+        )
+
+
+def _keys(kind: type[Any], before: str = "") -> Iterator[str]:
+    """Every key of a record and of the records in it, as "search.lanes"."""
+    hints = get_type_hints(kind)
+    for one in fields(kind):
+        yield before + one.name
+        if is_dataclass(hints[one.name]):
+            yield from _keys(hints[one.name], f"{before}{one.name}.")
