@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,6 +11,16 @@ from workbench import paths
 
 paths.go_offline()
 os.environ.setdefault("WORKBENCH_LANG", "en")
+
+
+@pytest.fixture(autouse=True)
+def environment() -> Iterator[None]:
+    """Variables that a test's commands set for their process are gone after it."""
+    before = dict(os.environ)
+    yield
+    if os.environ != before:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,6 +20,7 @@ from workbench.ports import Cancel, Embedder, Store
 from workbench.records.answers import Answer, AskOptions, Context, Decision, Generation, Outcome, Trace
 from workbench.records.corpus import Recipe
 from workbench.records.retrieval import SearchOptions
+from workbench.retrieval.analysis import analyse
 from workbench.retrieval.search import Searcher
 
 SEARCH = SearchOptions(NAME)
@@ -344,6 +345,30 @@ def test_requests_that_make_no_sense_are_raised(store: Store) -> None:
         ask(store, search=SearchOptions("nowhere"))
     with pytest.raises(FilterError):
         ask(store, search=replace(SEARCH, filter="year >"))
+
+
+def test_a_filter_that_is_not_understood_is_told_before_the_first_trace(store: Store) -> None:
+    asked = Asker(store, Searcher(store, None), lambda: None).ask(
+        QUESTION, AskOptions(), replace(SEARCH, filter="year >")
+    )
+    with pytest.raises(FilterError):
+        next(asked)
+
+
+def test_a_question_in_no_known_language_is_answered_in_the_language_of_the_interface(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "horario alquiler bicicletas"
+    assert analyse(question).language == ""
+    monkeypatch.setenv("WORKBENCH_LANG", "es")
+    spanish = ask(store, question)[-1].answer
+    monkeypatch.setenv("WORKBENCH_LANG", "en")
+    english = ask(store, question)[-1].answer
+    assert spanish is not None
+    assert english is not None
+    assert (spanish.language, english.language) == ("es", "en")
+    assert "fuentes" in spanish.text + spanish.remedy
+    assert "source" in english.remedy
 
 
 def test_trace_ids_sort_by_time() -> None:

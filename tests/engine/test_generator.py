@@ -245,5 +245,5 @@ def test_without_an_engine_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_missing_file_is_refused_before_any_process_starts(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="No such file"):
+    with pytest.raises(EngineError, match="no such file"):
         load_generator(read_header(tmp_path / "gone.gguf"), LoadSettings())

@@ -104,7 +104,8 @@ def test_a_model_killed_between_two_cases_is_loaded_again(desk: Desk, tmp_path: 
     config = RunConfig("tasks", layer="model", model=model, load=LoadSettings(context=512))
     pids: list[int] = []
     for progress in desk.evals.run(config):
-        assert desk.model is not None
+        if desk.model is None:  # between its end and the next load
+            continue
         pids.append(desk.model.pid)
         if progress.run.done == 1 and not progress.finished:
             os.kill(desk.model.pid, signal.SIGKILL)

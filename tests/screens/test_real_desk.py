@@ -11,7 +11,9 @@ from textual.widgets import Input
 import workbench
 from screens.app import WorkbenchApp
 from screens.ingest import IngestScreen
+from screens.widgets.answer import AnswerPane
 from storage import open_store
+from tests.library import NAME, open_library
 from tests.screens.helpers import WIDE, screen_text, settle, type_text
 from workbench.desk import Desk
 from workbench.records.corpus import IngestRequest
@@ -76,3 +78,29 @@ def test_a_search_waits_for_the_embedder_only_when_it_runs(desk: Desk) -> None:
         assert [lane.lane for lane in cold.search_now("library hours").lanes] == ["lexical", "dense"]
     finally:
         cold.close()
+
+
+async def test_enter_with_a_filter_that_does_not_parse_keeps_the_answer(tmp_path: Path) -> None:
+    desk = Desk(open_library(tmp_path))
+    desk.choose_collection(NAME)
+    app = WorkbenchApp(desk)
+    try:
+        async with app.run_test(size=WIDE) as pilot:
+            await settle(pilot)
+            await type_text(pilot, "enrolment fee")
+            await pilot.press("enter")
+            await settle(pilot)
+            answer = app.screen.query_one(AnswerPane)
+            assert any(cited.quote.startswith("The enrolment fee") for cited in answer.citations if cited)
+            await pilot.press("ctrl+f")
+            await type_text(pilot, "year >")
+            await pilot.press("enter")
+            await settle(pilot)
+            seen = screen_text(app)
+            assert any(cited.quote.startswith("The enrolment fee") for cited in answer.citations if cited)
+            assert app.screen.query_one("#filter-problem").has_class("-open")
+            assert "Answer ── with the filter before" in seen
+            assert "stopped" not in seen
+            assert len(desk.traces()) == 1
+    finally:
+        desk.close()
