@@ -1,6 +1,7 @@
 """Records of evaluation: datasets and their cases, runs and their results, labels, gates, comparisons, decisions.
 
-Gold is anchored to offsets of the source text, never to chunk ids, so that re-chunking keeps it.
+Gold is anchored to offsets of the source text, never to chunk ids, so that re-chunking keeps it. The module is long
+because it declares every record of one vocabulary, and nothing else.
 """
 
 from __future__ import annotations
@@ -411,12 +412,18 @@ class GateSet:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One gate against one run; ``estimate`` is None when the run has no such metric (which fails)."""
+    """One gate against one run; ``estimate`` is None when the run has no such metric (which fails).
+
+    Attributes:
+        written: whether the gate was locked "before" the run began, "after" that (passing it proves nothing), or is
+            "unlocked": a rule of the moment.
+    """
 
     gate: Gate
     estimate: Estimate | None
     passed: bool
     reason: str
+    written: Literal["before", "after", "unlocked"] = "unlocked"
 
 
 @dataclass(frozen=True, slots=True)

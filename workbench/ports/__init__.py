@@ -1,0 +1,49 @@
+"""The ports: what the workbench needs from the file, from embedders and from models, as Protocols.
+
+``storage`` implements the repositories; ``workbench.engine`` implements the runtimes. Every method may be called
+from any thread: repositories write through one writer thread and read through a connection per thread.
+
+One module for what runs in child processes, and one for each part of the file. Declarations only: nothing here acts.
+"""
+
+from __future__ import annotations
+
+from workbench.ports.corpus import CorpusRepository, DeleteCheck, DocumentState, SearchRepository, StoredTokens
+from workbench.ports.evals import DatasetRepository, ResultSet, RunRepository, SqlRunner, SqlValue
+from workbench.ports.file import ModelRepository, SettingsRepository, Store, TraceRepository, TraceSummary
+from workbench.ports.runtimes import (
+    Cancel,
+    Embedder,
+    Embedding,
+    Generator,
+    PackedTokens,
+    Tokenizer,
+    TokenVectors,
+    Vector,
+)
+
+__all__ = [
+    "Cancel",
+    "CorpusRepository",
+    "DatasetRepository",
+    "DeleteCheck",
+    "DocumentState",
+    "Embedder",
+    "Embedding",
+    "Generator",
+    "ModelRepository",
+    "PackedTokens",
+    "ResultSet",
+    "RunRepository",
+    "SearchRepository",
+    "SettingsRepository",
+    "SqlRunner",
+    "SqlValue",
+    "Store",
+    "StoredTokens",
+    "TokenVectors",
+    "Tokenizer",
+    "TraceRepository",
+    "TraceSummary",
+    "Vector",
+]

@@ -1,0 +1,137 @@
+"""The workbench file as a whole, and its smaller repositories: traces, models, settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from workbench.ports.corpus import CorpusRepository, SearchRepository
+from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
+from workbench.records.answers import Trace
+from workbench.records.models import MemoryMeasurement, ModelFile
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSummary:
+    """A line of the list of traces."""
+
+    id: str
+    created: str
+    query: str
+    collection: str
+    outcome: str
+    duration_ms: float
+
+
+class TraceRepository(Protocol):
+    """Questions asked and their whole story."""
+
+    def save(self, trace: Trace) -> None:
+        """In one transaction. Saving an id again replaces it."""
+        ...
+
+    def trace(self, trace_id: str) -> Trace:
+        """By id or unambiguous prefix ("last" for the newest). Raises NotFoundError."""
+        ...
+
+    def recent(self, limit: int = 50, text: str = "") -> tuple[TraceSummary, ...]:
+        """Newest first; only questions that hold every word of ``text``, in any case."""
+        ...
+
+
+class ModelRepository(Protocol):
+    """Model files that were seen, and folders to look in."""
+
+    def save_file(self, file: ModelFile) -> None:
+        """Upsert by path."""
+        ...
+
+    def files(self) -> tuple[ModelFile, ...]:
+        """By name."""
+        ...
+
+    def forget(self, path: str) -> None:
+        """Drops one that is gone from disk."""
+        ...
+
+    def folders(self) -> tuple[str, ...]:
+        """Folders the person added."""
+        ...
+
+    def add_folder(self, path: str) -> None:
+        """Remembers a folder."""
+        ...
+
+    def add_measurement(self, measurement: MemoryMeasurement) -> None:
+        """Enters a load in the ledger of memory."""
+        ...
+
+    def measurements(self) -> tuple[MemoryMeasurement, ...]:
+        """The latest loads, newest first."""
+        ...
+
+
+class SettingsRepository(Protocol):
+    """Small remembered choices: theme, last collection, language. Keys are dotted names."""
+
+    def get(self, key: str, default: str = "") -> str:
+        """The stored value, or ``default``."""
+        ...
+
+    def set(self, key: str, value: str) -> None:
+        """Stores it."""
+        ...
+
+
+class Store(Protocol):
+    """One workbench file, open."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        ...
+
+    @property
+    def corpus(self) -> CorpusRepository:
+        """Collections, documents, chunks."""
+        ...
+
+    @property
+    def search(self) -> SearchRepository:
+        """The lanes."""
+        ...
+
+    @property
+    def traces(self) -> TraceRepository:
+        """Traces."""
+        ...
+
+    @property
+    def models(self) -> ModelRepository:
+        """Model files."""
+        ...
+
+    @property
+    def datasets(self) -> DatasetRepository:
+        """Eval datasets."""
+        ...
+
+    @property
+    def runs(self) -> RunRepository:
+        """Eval runs, labels, gates, decisions."""
+        ...
+
+    @property
+    def fixtures(self) -> SqlRunner:
+        """SQL on read-only files beside the workbench's own."""
+        ...
+
+    @property
+    def settings(self) -> SettingsRepository:
+        """Remembered choices."""
+        ...
+
+    def close(self) -> None:
+        """Checkpoints and closes, leaving one file. Calling it twice is harmless."""
+        ...
