@@ -83,10 +83,21 @@ def test_locked_gates_come_before_the_run(cli: Cli) -> None:
     assert cli("gates", "lock", "faq", "release", "hit@5 >= 0.2").code == 0
     assert cli("gates", "lock", "faq", "release", "hit@5 >= 0.1").code == 2
     late = cli("gate", "1")
-    assert late.code == 0
+    assert late.code == 1
+    assert "✓" in late.out
     assert "proves nothing" in late.err
     cli("run", "faq", *LEXICAL)
-    assert "proves nothing" not in cli("gate", "2", "--gates", "release").err
+    timely = cli("gate", "2", "--gates", "release")
+    assert timely.code == 0
+    assert "proves nothing" not in timely.err
+
+    def written(*asked: str) -> list[str]:
+        return [one["written"] for one in json.loads(cli("gate", *asked, "--json").out)]
+
+    assert (written("1"), written("2")) == (["after"], ["before"])
+    mixed = ("2", "--gates", "release", "--gates", "hit@5 >= 0.1")
+    assert sorted(written(*mixed)) == ["before", "unlocked"]
+    assert "weren't locked" in cli("gate", *mixed).err
     assert "hit@5 >= 0.2" in cli("gates", "list").out
     assert cli("gates", "lock", "faq", "example", "--example").code == 0
 

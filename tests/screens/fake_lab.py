@@ -331,7 +331,7 @@ class FakeLab:
         return self._gates[-1]
 
     def check_gates(self, run_id: int, gates: str) -> tuple[GateResult, ...]:
-        return check_gates(self.report(run_id), next(g.gates for g in self._gates if g.name == gates))
+        return check_gates(self.report(run_id), next(g for g in self._gates if g.name == gates))
 
     def threshold_curve(self, run_id: int) -> tuple[ThresholdPoint, ...]:
         return risk_coverage(self.results(run_id), self.run_cases(run_id))

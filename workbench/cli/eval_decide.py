@@ -16,7 +16,7 @@ from workbench.desk import Desk
 from workbench.errors import UsageError
 from workbench.evals.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
 from workbench.i18n import tr
-from workbench.records.evals import Gate, GateResult, Run, Verdict
+from workbench.records.evals import Gate, GateResult, GateSet, Run, Verdict
 
 CURVE_ROWS = 20
 """Points of the risk–coverage curve that a terminal is shown at most."""
@@ -38,8 +38,10 @@ def gate(front: FrontEnds, run_id: str, asked: tuple[str, ...], as_json: bool) -
     """Holds a run against gates; exit code 1 unless every one passes with its interval's bound."""
     with front.desk() as desk:
         run = desk.evals.find_run(run_number(desk, run_id))
-        gates, warnings = _gates(desk, run, asked)
-        results = desk.evals.check_gates(run.id, gates)
+        rules, sets, warnings = _gates(desk, run, asked)
+        results = desk.evals.check_gates(run.id, rules) if rules else ()
+        for one in sets:
+            results += desk.evals.check_gates(run.id, one.name)
     if as_json:
         print_json(results)
     else:
@@ -49,8 +51,8 @@ def gate(front: FrontEnds, run_id: str, asked: tuple[str, ...], as_json: bool) -
         sys.exit(1)
 
 
-def _gates(desk: Desk, run: Run, asked: tuple[str, ...]) -> tuple[list[Gate], list[str]]:
-    """The gates that are meant, and what weakens their verdict. Raises UsageError, NotFoundError."""
+def _gates(desk: Desk, run: Run, asked: tuple[str, ...]) -> tuple[list[Gate], list[GateSet], list[str]]:
+    """The rules and locked sets that are meant, and what weakens their verdict. Raises UsageError, NotFoundError."""
     dataset = run.config.dataset
     gates = [parse_gate(text) for text in asked if _is_rule(text)]
     sets = [desk.evals.gate_set(dataset, name) for name in asked if not _is_rule(name)]
@@ -65,7 +67,9 @@ def _gates(desk: Desk, run: Run, asked: tuple[str, ...]) -> tuple[list[Gate], li
     warnings = [late for one in sets if (late := written_late(one, run))]
     if run.status != "complete":
         warnings.append(tr("The run isn't complete: {done} of {total} cases.", done=run.done, total=run.total))
-    return gates + [each for one in sets for each in one.gates], warnings
+    if gates:
+        warnings.append(tr("Rules given with the command weren't locked before the run: {count}.", count=len(gates)))
+    return gates, sets, warnings
 
 
 def _is_rule(text: str) -> bool:

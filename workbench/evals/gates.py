@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Final, Literal
 
 from workbench.errors import UsageError
 from workbench.evals.metrics import Metric, metric
@@ -74,8 +75,11 @@ def gate_text(gate: Gate) -> str:
     return f"{gate.metric} {gate.op} {gate.threshold:g}"
 
 
-def check_gates(report: RunReport, gates: Iterable[Gate]) -> tuple[GateResult, ...]:
-    """Each gate against the run as a whole."""
+def check_gates(report: RunReport, gates: GateSet | Iterable[Gate]) -> tuple[GateResult, ...]:
+    """Each gate of a locked set, or of the moment, against the run as a whole."""
+    if isinstance(gates, GateSet):
+        written: Literal["before", "after"] = "after" if written_late(gates, report.run) else "before"
+        return tuple(replace(result, written=written) for result in check_gates(report, gates.gates))
     return tuple(check_gate(gate, report.overall.metrics.get(gate.metric)) for gate in gates)
 
 
@@ -139,8 +143,8 @@ def written_late(gates: GateSet, run: Run) -> str:
 
 
 def all_passed(results: Sequence[GateResult]) -> bool:
-    """Whether every gate passed, and there was one."""
-    return bool(results) and all(result.passed for result in results)
+    """Whether every gate passed, and there was one; what was written after the run began passes nothing."""
+    return bool(results) and all(result.passed and result.written != "after" for result in results)
 
 
 def _reaches(value: float, gate: Gate) -> bool:

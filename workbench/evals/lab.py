@@ -334,7 +334,7 @@ class EvalLab(DatasetLab):
     def check_gates(self, run_id: int, gates: str | Sequence[Gate]) -> tuple[GateResult, ...]:
         """A locked set by its name, or gates of the moment, against a run. Raises NotFoundError."""
         report = self.report(run_id)
-        asked = self.gate_set(report.run.config.dataset, gates).gates if isinstance(gates, str) else gates
+        asked = self.gate_set(report.run.config.dataset, gates) if isinstance(gates, str) else gates
         return check_gates(report, asked)
 
     def threshold_curve(self, run_id: int) -> tuple[ThresholdPoint, ...]:
