@@ -252,6 +252,7 @@ class AskScreen(ModeScreen):
         if job is self._answering:
             self._answering = None
             self.query_one(AnswerPane).show(self._trace)
+            self._mark()
         self._search_failed(error)
 
     def _show_trace(self, trace: Trace, *, streaming: bool = False) -> None:

@@ -38,6 +38,7 @@ from workbench.records.answers import (
 )
 from workbench.records.corpus import Collection, Index, Metadata
 from workbench.records.retrieval import FilterResult, FusedHit, LaneResult, SearchOptions
+from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.fusion import fuse
 from workbench.retrieval.mmr import diversified
 from workbench.retrieval.rerank import reordered
@@ -67,7 +68,7 @@ class Asker:
         """The growing trace; the last one is complete and stored, whatever became of the engine.
 
         Raises:
-            FilterError: the filter can't be understood.
+            FilterError: the filter can't be understood; told before the first trace.
             NotFoundError: there is no such collection.
             UsageError: no lane, or a k below 1.
         """
@@ -75,6 +76,8 @@ class Asker:
         index = self._store.corpus.current_index(collection.name)
         generator = self._generator() if options.mode != "extractive" else None
         search = self._searcher.settled(search)
+        if collection.chunks:  # a filter that isn't understood is refused before there is a trace to show
+            parse_filter(search.filter, self._store.search.fields(collection.name))
         told = manifest(collection, index, self._searcher.embedder, generator, options, search)
         growth = Growth(query, told, self._store.traces, cancel)
         yield from _Question(self._store, self._searcher, generator, collection, options, search, growth, cancel).run(
