@@ -367,8 +367,8 @@ def test_a_question_in_no_known_language_is_answered_in_the_language_of_the_inte
     assert spanish is not None
     assert english is not None
     assert (spanish.language, english.language) == ("es", "en")
-    assert "fuentes" in spanish.text + spanish.remedy
-    assert "source" in english.remedy
+    assert "Pregunta con otras palabras" in spanish.remedy
+    assert "Ask in other words" in english.remedy
 
 
 def test_trace_ids_sort_by_time() -> None:

@@ -41,7 +41,7 @@ _SENTENCES: Final[dict[Outcome, tuple[str, str]]] = {
 def abstention(
     outcome: Outcome, language: str, mode: AnswerMode, threshold: float, named: Mapping[str, object]
 ) -> Answer:
-    """The answer for ``outcome``, in the question's language (English where there is no translation).
+    """The answer for ``outcome``, in the language of answers to a question in ``language``.
 
     Args:
         named: what the outcome's sentences name: collection, total, matching, filter, problem, remedy, support.

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from workbench.i18n import language as interface_language
 from workbench.i18n import tr
 from workbench.records.answers import Evidence, Message
 from workbench.text.clean import printable
@@ -40,8 +41,12 @@ _ACTIVE: Final = re.compile(
 
 
 def answer_language(language: str) -> str:
-    """The language that answers to a question in ``language`` are written in: its own, or English."""
-    return language if language in LANGUAGES else "en"
+    """The language that answers to a question in ``language`` are written in: its own, or English.
+
+    Where it isn't known ("") the interface's: who reads that can read the answer.
+    """
+    wanted = language or interface_language()
+    return wanted if wanted in LANGUAGES else "en"
 
 
 def refusal(language: str) -> str:
