@@ -144,7 +144,20 @@ def test_a_ranking_puts_the_best_first_and_those_without_the_metric_last() -> No
     assert [row.split(" & ")[0] for row in rows] == [r"\#2 better", r"\#1 worse", r"\#9 none"]
     assert "0.875 [0.739, 0.945]" in rows[0]
     assert rows[2].endswith(r"– & – \\")
+    assert " n=" not in rows[0]  # the row's own n
     assert ranking_latex([_report()], ["latency_p95_ms"]).count("5.0 ms") == 3
+
+
+def test_an_interval_of_fewer_cases_than_the_row_tells_its_own_n() -> None:
+    scored = [result(f"c{i}", i < 9, {"recall@5": float(i < 9)}) for i in range(10)]
+    unscored = [result(f"u{i}", None) for i in range(4)]
+    report = make_report(run(1, RunConfig("faq")), [*scored, *unscored], [])
+    (row,) = ranking_latex([report], ["recall@5"]).splitlines()[4:5]
+    assert row.split(" & ")[1] == "14"
+    assert row.endswith(r"] n=10 \\")
+
+
+def test_a_ranking_of_nothing_is_a_table() -> None:
     assert ranking_latex([]).startswith("\\begin{tabular}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,6 +142,7 @@ def test_sweep_puts_runs_side_by_side(cli: Cli) -> None:
     assert "#1 k=1" in swept.out
     assert "#2 k=3" in swept.out
     assert "Recall@k" in swept.out
+    assert re.search(r"\[[\d.]+, [\d.]+\] n=3", swept.out)  # of 4 cases one has no gold to retrieve
     assert [
         r["run"]["config"]["k"] for r in json.loads(cli("sweep", "faq", *LEXICAL, "--vary", "k=1,2", "--json").out)
     ] == [1, 2]

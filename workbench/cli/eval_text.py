@@ -8,7 +8,7 @@ import click
 
 from workbench.cli.display import duration, print_table
 from workbench.evals.compare import p_text, verdict
-from workbench.evals.reports import estimate_text, headline_metrics, judged_text, run_name, stage_title
+from workbench.evals.reports import counted_text, estimate_text, headline_metrics, judged_text, run_name, stage_title
 from workbench.evals.scoring import describe
 from workbench.i18n import tr
 from workbench.records.evals import Case, CaseResult, MetricChange, RunComparison, RunReport
@@ -52,7 +52,10 @@ def print_sweep(reports: Sequence[RunReport]) -> None:
         (
             run_name(r.run),
             f"{r.overall.cases:,}",
-            *(estimate_text(names[f], r.overall.metrics[names[f]]) if f in names else "–" for f in families),
+            *(
+                counted_text(names[f], r.overall.metrics[names[f]], r.overall.cases) if f in names else "–"
+                for f in families
+            ),
         )
         for r, names in zip(reports, named, strict=True)
     ]

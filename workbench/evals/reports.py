@@ -85,6 +85,12 @@ def estimate_text(name: str, estimate: Estimate) -> str:
     return f"{shown.text(estimate.value)} [{shown.text(estimate.low)}, {shown.text(estimate.high)}]"
 
 
+def counted_text(name: str, estimate: Estimate, cases: int) -> str:
+    """The same with its own n where that isn't the row's: "0.853 [0.790, 0.900] n=40"."""
+    told = estimate_text(name, estimate)
+    return told if estimate.n == cases else f"{told} n={estimate.n:,}"
+
+
 def judged_text(told: JudgementReport) -> str:
     """A judge's figure, what it left unscored, and never without people's agreement with it."""
     judgement, share = told.judgement, told.share
@@ -255,7 +261,7 @@ def _segment_table(overall: Segment, members: Sequence[Segment]) -> Table:
 
 def _cells(segment: Segment, names: Iterable[str]) -> tuple[str, ...]:
     found = segment.metrics
-    return tuple(estimate_text(name, found[name]) if name in found else "–" for name in names)
+    return tuple(counted_text(name, found[name], segment.cases) if name in found else "–" for name in names)
 
 
 def _gate_table(gates: Sequence[GateResult]) -> Table:
