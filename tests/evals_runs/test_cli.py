@@ -151,6 +151,14 @@ def test_sweep_puts_runs_side_by_side(cli: Cli) -> None:
 def test_labels_baseline_threshold_and_decision(cli: Cli, tmp_path: Path) -> None:
     cli("run", "faq", *LEXICAL, "--layer", "chain", "--threshold", "0")
     assert "why not" in cli("label", "1", FEE.id, "wrong", "--note", "why not").out
+    assert cli("label", "1", BOOKS.id, "right").code == 0
+    shown = cli("label", "1", FEE.id)
+    assert "why not" in shown.out
+    assert BOOKS.id not in shown.out
+    assert cli("label", "1", "absent").code == 1
+    assert cli("label", "1", FEE.id, "--note", "no verdict").code == 2
+    assert [one["value"] for one in json.loads(cli("label", "1", FEE.id, "--json").out)] == [-1]
+    assert cli("label", "1", "--undo").code == 0
     assert "why not" not in cli("label", "1", "--undo").out
     assert cli("label", "1", "absent", "right").code == 1
     assert "faq" in cli("baseline", "1").out

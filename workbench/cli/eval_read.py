@@ -114,20 +114,25 @@ def write(text: str, file: Path | None) -> None:
 @group.command()
 @click.argument("run_id", metavar="RUN")
 @click.argument("case_id", metavar="CASE", default="")
-@click.argument("value", type=click.Choice(list(VALUES)), default="undecided")
+@click.argument("value", type=click.Choice(list(VALUES)), required=False)
 @click.option("--note", default="", help="Why.")
 @click.option("--undo", is_flag=True, help="Take the run's last label back.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
-def label(front: FrontEnds, run_id: str, case_id: str, value: str, note: str, undo: bool, as_json: bool) -> None:
-    """Labels a result, takes the last label back, or lists a run's labels. Labels never change scores."""
+def label(front: FrontEnds, run_id: str, case_id: str, value: str | None, note: str, undo: bool, as_json: bool) -> None:
+    """Labels a result, takes the last label back, or shows the labels. Labels never change scores."""
+    if note and value is None:
+        raise UsageError(tr("No verdict"), tr("A note goes with a verdict."), "eval label RUN CASE right --note '…'")
     with front.desk() as desk:
         number = run_number(desk, run_id)
         if undo:
             desk.evals.undo_label(number)
-        elif case_id:
+        elif case_id and value:
             desk.evals.label(number, case_id, VALUES[value], note)
         labels = desk.evals.labels(number)
+        if case_id and not (undo or value):
+            found = desk.evals.result(number, case_id)
+            labels = tuple(one for one in labels if one.case_id == found.case_id)
     if as_json:
         print_json(labels)
         return
