@@ -153,6 +153,7 @@ def test_generation_gets_the_gold_and_nothing_else(bench: Bench) -> None:
     assert fee.passed
     assert {hit.grade for hit in fee.ranked} == {3}
     assert fee.scores["context_precision"] == fee.scores["context_recall"] == 1.0
+    assert not [name for name in fee.scores if name.startswith(("recall", "precision", "hit", "mrr", "map", "ndcg"))]
 
 
 def test_generation_ignores_filters_and_finds_retired_gold(bench: Bench) -> None:

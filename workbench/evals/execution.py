@@ -135,7 +135,9 @@ class CaseRunner:
         ranked, holding = self._ranked(case, reordered(fusion, reranked) if fusion else (), context)
         scores = marks.answer_marks(case, answer, evidence) | marks.operation_marks(generation)
         if case.answerable:
-            scores |= marks.retrieval_marks(case, holding, self._config.k) | marks.context_marks(case, evidence)
+            scores |= marks.context_marks(case, evidence)
+            if self._config.layer != "generation":  # which is handed the gold: its ranking is right by construction
+                scores |= marks.retrieval_marks(case, holding, self._config.k)
         result = replace(blank, ranked=ranked, answer=answer, output=answer.text, scores=scores, trace_id=trace.id)
         lanes = [lane for name in ("lexical", "dense") if (lane := _stage(trace, name, LaneResult))]
         error = (
