@@ -83,6 +83,16 @@ def test_a_number_that_no_evidence_has_lowers_it() -> None:
     assert other < 0.7 * known
 
 
+@pytest.mark.parametrize("asked", ["How many visits in {year}?", "¿Cuántas visitas hubo en {year}?"])
+def test_a_year_is_not_answered_with_another_years_figure(asked: str) -> None:
+    lanes = [lane("lexical", ("a", 9.0)), lane("dense", ("a", 0.89))]
+    text = "The reading room had 41,870 visits in 2025, against 38,240 in 2024."
+    undated = "The reading room had 41,870 visits."
+    assert support(asked.format(year=2024), lanes, 0.885, text=text).score > THRESHOLD
+    assert support(asked.format(year=2023), lanes, 0.885, text=text).score == 0.0
+    assert support(asked.format(year=2023), lanes, 0.885, text=undated).score > 0.0
+
+
 def test_a_question_without_words_is_not_answered() -> None:
     lanes = [lane("lexical"), lane("dense", ("chunk-F1", 0.86))]
     assert support("?", lanes, 0.86).score < THRESHOLD
