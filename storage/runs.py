@@ -29,7 +29,10 @@ from workbench.records.evals import (
 )
 
 _RUN: Final = """
-    SELECT id, config, dataset_hash, manifest, status, created, done, total, passed, baseline FROM eval_run
+    SELECT id, config, dataset_hash, manifest, status, created, done, total, passed, baseline,
+        CASE status WHEN 'complete' THEN (SELECT count(r.passed) FROM eval_result r WHERE r.run_id = eval_run.id) ELSE 0
+        END
+    FROM eval_run
 """
 _PUT_RESULT: Final = """
     INSERT INTO eval_result (run_id, case_id, position, passed, failure, trace_id, ranked, body)
@@ -247,7 +250,7 @@ def _no_result(run_id: int, case_id: str) -> NotFoundError:
 
 
 def _run(row: tuple[Any, ...]) -> Run:
-    number, config, dataset_hash, manifest, status, created, done, total, passed, baseline = row
+    number, config, dataset_hash, manifest, status, created, done, total, passed, baseline, scored = row
     return Run(
         id=number,
         config=decode(RunConfig, json.loads(config)),
@@ -259,6 +262,7 @@ def _run(row: tuple[Any, ...]) -> Run:
         total=total,
         passed=passed,
         baseline=bool(baseline),
+        scored=scored,
     )
 
 

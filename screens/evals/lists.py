@@ -68,7 +68,7 @@ def _passed(run: Run) -> Line:
         return (f"{count(run.done)}/{count(run.total)}", Tone.ACCENT)
     if run.status == "stopped":
         return (f"‖ {count(run.done)}/{count(run.total)}", Tone.WARN)
-    return f"{100 * run.passed / run.done:.1f} %" if run.done else "–"
+    return f"{100 * run.passed / run.scored:.1f} %" if run.scored else "–"
 
 
 def _mark(run: Run, gate: bool | None) -> Line:

@@ -280,3 +280,9 @@ def test_a_value_out_of_range_is_refused(name: str, value: str) -> None:
 def test_a_sweep_needs_two_values() -> None:
     with pytest.raises(UsageError, match="two"):
         vary(RETRIEVAL, "k", ["5", "5"])
+
+
+def test_a_complete_run_tells_how_many_cases_were_scored(bench: Bench) -> None:
+    steps = bench.run(RETRIEVAL)
+    assert steps[-1].run.scored == 3  # of 4 cases one has no gold to retrieve
+    assert [run.scored for run in bench.lab.runs()] == [3]

@@ -187,7 +187,14 @@ class FakeLab:
     def _moved(self, run_id: int, status: str) -> Run:
         results = self._results[run_id].values()
         done, passed = len(results), sum(bool(r.passed) for r in results)
-        self._runs[run_id] = replace(self._runs[run_id], status=status, done=done, passed=passed)  # type: ignore[arg-type]
+        scored = sum(r.passed is not None for r in results) if status == "complete" else 0
+        self._runs[run_id] = replace(
+            self._runs[run_id],
+            status=status,  # type: ignore[arg-type]
+            done=done,
+            passed=passed,
+            scored=scored,
+        )
         return self._runs[run_id]
 
     def _ask(self, run: Run, case: Case, position: int, ask: AskOptions, search: SearchOptions) -> CaseResult:

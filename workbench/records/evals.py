@@ -165,6 +165,7 @@ class Run:
 
     Attributes:
         manifest: versions, index, model file and settings; with ``dataset_hash`` it makes the run reproducible.
+        scored: of a complete run, the cases that passed or failed; 0 before.
     """
 
     id: int
@@ -177,6 +178,7 @@ class Run:
     total: int
     passed: int = 0
     baseline: bool = False
+    scored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
