@@ -68,7 +68,7 @@ class GatesScreen(ModalScreen[str]):
                     Column("", 1),
                     Column(tr("gate"), 27),
                     Column(tr("value"), 8, "right"),
-                    Column("±", 7, "right"),
+                    Column("±", 12, "right"),
                     Column("n", 6, "right"),
                     Column(tr("why"), 0, share=2),
                     Column(tr("protects"), 0, keep=110),

@@ -12,6 +12,9 @@ from workbench.records.evals import CaseResult, Estimate, FailureStage, Label, L
 WORTH_A_THIRD_DIGIT: Final = 0.05
 """Margin of a share under which its third decimal says something."""
 
+LOPSIDED: Final = 1.5
+"""How many times the narrower arm of an interval the wider one is before ± would misstate it."""
+
 
 def share(value: float, digits: int = 3) -> str:
     """0.988 → ".988"; 1.0 → "1.000"; −0.01 → "−.010"."""
@@ -31,11 +34,21 @@ def value_text(name: str, value: float, digits: int = 3) -> str:
 
 
 def estimate_parts(name: str, estimate: Estimate) -> tuple[str, str]:
-    """(".988", "±.006"): a share to two decimals when its margin is wide."""
+    """(".988", "±.006"): a share to two decimals when its margin is wide.
+
+    A lopsided interval has no one margin: ("1.00", "−.26") where the value is its end, (".90", ".60–.98") otherwise.
+    """
     digits = 3 if estimate.margin < WORTH_A_THIRD_DIGIT else 2
+    value = value_text(name, estimate.value, digits)
     if estimate.high == float("inf"):
-        return value_text(name, estimate.value, digits), "±∞"
-    return value_text(name, estimate.value, digits), "±" + value_text(name, estimate.margin, digits)
+        return value, "±∞"
+    below, above = estimate.value - estimate.low, estimate.high - estimate.value
+    narrow, wide = sorted((below, above))
+    if narrow * LOPSIDED >= wide:
+        return value, "±" + value_text(name, estimate.margin, digits)
+    if narrow <= 0:
+        return value, ("−" if below > above else "+") + value_text(name, wide, digits)
+    return value, f"{value_text(name, estimate.low, digits)}–{value_text(name, estimate.high, digits)}"
 
 
 def change_line(change: MetricChange) -> Line:

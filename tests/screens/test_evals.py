@@ -62,7 +62,7 @@ async def test_the_newest_run_opens_against_the_baseline_with_intervals_flips_an
         seen = await on_evals(pilot)
         assert "Datasets and runs ── 1/3" in seen
         assert "3 chain against 1 bm25 ── xquad-es · 14 cases · whole chain" in seen
-        assert ".71  ±.21 n=14" in seen
+        assert ".71  .45–.88 n=14" in seen
         assert "≈ 1 fixed, 1 broken: not significant (McNemar p = 1.00)" in seen
         assert "paraphrase .00 ▼" in seen
         assert "Only 14 cases" in seen
@@ -76,7 +76,7 @@ async def test_a_narrow_terminal_keeps_lists_and_stepper_and_one_line_of_figures
     async with app.run_test(size=SMALL) as pilot:
         seen = await on_evals(pilot)
         lines = seen.splitlines()
-        assert "≈ 1 fixed 1 broken  Passed .71 ±.21" in lines[1]
+        assert "≈ 1 fixed 1 broken  Passed .71 .45–.88" in lines[1]
         assert "Cases ── failing 4" in seen
         assert "✗ retrieved but cut" in seen
         assert all(len(line) <= 80 for line in lines)

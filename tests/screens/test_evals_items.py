@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from screens.evals.items import CaseItem, narrowings, next_item, shown
 from screens.evals.launch import read_segment
+from screens.evals.lists import run_rows
 from screens.evals.plots import draw_curve, whisker
+from screens.evals.reading import Lists
 from screens.evals.words import change_line, estimate_parts, share, value_text
 from screens.style import plain
+from tests.screens.fake_desk import FakeDesk
 from workbench.records.evals import Case, CaseResult, Estimate, FailureStage, Label, MetricChange, ThresholdPoint
 
 NOW = datetime(2026, 3, 2)
@@ -89,6 +93,19 @@ def test_a_wide_interval_takes_a_decimal_away() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "low", "high", "words"),
+    [
+        (1.0, 0.741, 1.0, ("1.00", "−.26")),
+        (0.0, 0.0, 0.259, (".00", "+.26")),
+        (0.9, 0.6, 0.98, (".90", ".60–.98")),
+        (0.5, 0.4, 0.6, (".50", "±.10")),
+    ],
+)
+def test_a_lopsided_interval_has_no_plus_minus(value: float, low: float, high: float, words: tuple[str, str]) -> None:
+    assert estimate_parts("pass_rate", Estimate(value, 11, low, high, "Wilson")) == words
+
+
+@pytest.mark.parametrize(
     ("metric", "difference", "p", "words"),
     [
         ("recall@5", 0.02, 0.01, "▲ +.020"),
@@ -124,3 +141,11 @@ def test_a_segment_is_read_and_a_wrong_one_says_how() -> None:
     for words in ("table", "colour=red", "type="):
         with pytest.raises(ValueError, match="type, language"):
             read_segment(words)
+
+
+@pytest.mark.parametrize(("scored", "words"), [(11, "100.0 %"), (0, "–")])
+def test_passed_is_a_share_of_the_cases_with_a_verdict(scored: int, words: str) -> None:
+    lab = FakeDesk().evals
+    run = replace(lab.runs()[0], done=14, passed=scored, scored=scored, status="complete")
+    rows = run_rows(Lists(lab.datasets(), (run,), {}), frozenset(), {}, {}, 0)
+    assert words in [plain(cell) for row in rows for cell in row.cells]
