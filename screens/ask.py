@@ -63,7 +63,14 @@ class AskScreen(ModeScreen):
         *with_alt("c", "copy", "Copy", id="ask.copy", tooltip="The answer, to the terminal's clipboard"),
         *with_alt("s", "stages", "Stages", id="ask.stages", tooltip="Stages in place of the ranking"),
         *with_alt("i", "app.ingest", "Ingest", id="ask.ingest", tooltip="Read files into a collection"),
-        Binding("escape", "back", "Back", show=False, id="ask.back", tooltip="Stops the answer, else to the question"),
+        Binding(
+            "escape",
+            "back",
+            "Back",
+            show=False,
+            id="ask.back",
+            tooltip="Stops the answer; leaves the question, and back",
+        ),
         Binding("down", "results", "To the ranking", show=False, id="ask.results"),
         Binding("slash", "question", "To the question", show=False, id="ask.question"),
     ]
@@ -321,7 +328,7 @@ class AskScreen(ModeScreen):
         self.toggle_class("-stages")
 
     def action_back(self) -> None:
-        """Stops the answer; else closes the filter, which keeps its words; else goes to the question."""
+        """Stops the answer; else closes the filter, which keeps its words; else between question and results."""
         question = self.query_one("#query", Input)
         if self._answering and not self._answering.cancel.is_set():
             self._answering.stop()
@@ -331,6 +338,8 @@ class AskScreen(ModeScreen):
             question.focus()
             self._mark()
             self._submit()
+        elif self.focused is question:
+            self.action_results()
         else:
             question.focus()
 

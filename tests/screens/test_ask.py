@@ -182,6 +182,21 @@ async def test_down_goes_to_the_ranking_and_enter_opens_the_chunk_there() -> Non
         assert app.focused is app.screen.query_one("#query")
 
 
+async def test_escape_leaves_the_question_so_that_single_keys_act_and_comes_back() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "horn")
+        await pilot.press("escape", "2")
+        await settle(pilot)
+        assert app.current_mode == "corpus"
+        await pilot.press("3")
+        await settle(pilot)
+        await pilot.press("escape", "escape")
+        assert app.focused is app.screen.query_one("#query")
+        assert app.screen.query_one("#query", Input).value == "horn"
+
+
 async def test_lanes_switch_and_the_ranking_says_so() -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE) as pilot:
