@@ -6,13 +6,15 @@ import pytest
 
 from tests.evals_metrics.builders import case, result, run
 from workbench.evals.scoring import make_report
+from workbench.records.evals import RunConfig
 
 
 def test_a_rate_and_a_mean_and_a_percentile_each_by_its_own_method() -> None:
     results = [
         result(f"c{i}", i % 4 > 0, {"hit@5": float(i % 4 > 0), "ndcg@5": i / 80}, ms=float(i + 1)) for i in range(80)
     ]
-    overall = make_report(run(), results, [case(f"c{i}") for i in range(80)]).overall
+    cases = [case(f"c{i}") for i in range(80)]
+    overall = make_report(run(config=RunConfig("faq", layer="chain")), results, cases).overall
     assert overall.cases == 80
     assert (overall.metrics["pass_rate"].value, overall.metrics["pass_rate"].method) == (0.75, "Wilson")
     assert overall.metrics["hit@5"].method == "Wilson"
@@ -22,6 +24,8 @@ def test_a_rate_and_a_mean_and_a_percentile_each_by_its_own_method() -> None:
     assert overall.metrics["latency_p95_ms"].high > 76.0
     assert overall.metrics["seconds_per_useful"].value == pytest.approx(sum(range(1, 81)) / 1000 / 60)
     assert list(overall.metrics)[:3] == ["pass_rate", "hit@5", "ndcg@5"], "in the table's order"
+    searched = make_report(run(config=RunConfig("faq")), results, cases).overall.metrics
+    assert overall.metrics.keys() - searched.keys() == {"seconds_per_useful"}, "a search answers nothing"
 
 
 def test_a_metric_that_a_case_lacks_leaves_the_case_out() -> None:

@@ -39,19 +39,28 @@ def datasets(
     """Lists the eval datasets or one's versions; imports one; exports one."""
     with front.desk("create" if path else "read") as desk:
         if path:
-            _print_problems(desk.evals.import_file(path, name, collection, form))
+            _print_imported(desk.evals.import_file(path, name, collection, form))
         if out:
             _print_lost(desk.evals.export_dataset(*out, form or "jsonl", version))
             return
         found = desk.evals.versions(history) if history else desk.datasets()
+        current = desk.evals.dataset(history).hash if history else ""
     if as_json:
         print_json(found)
         return
     rows = [
-        (d.name, d.collection, f"{d.cases:,}", f"{d.answerable:,}", f"{d.created:%Y-%m-%d %H:%M}", d.hash[:12])
+        (
+            d.name,
+            d.collection,
+            f"{d.cases:,}",
+            f"{d.answerable:,}",
+            f"{d.created:%Y-%m-%d %H:%M}",
+            d.hash[:12],
+            tr("current") if d.hash == current else "",
+        )
         for d in found
     ]
-    head = (tr("name"), tr("collection"), tr("cases"), tr("answerable"), tr("when"), "sha256")
+    head = (tr("name"), tr("collection"), tr("cases"), tr("answerable"), tr("when"), "sha256", "")
     print_table(head, rows, right=(2, 3))
 
 
@@ -60,8 +69,8 @@ def _print_lost(fields: tuple[str, ...]) -> None:
         click.echo(tr("The format couldn't keep: {fields}.", fields=", ".join(fields)), err=True)
 
 
-def _print_problems(imported: Imported) -> None:
-    """On stderr: the rows that stayed out, and what others came in without."""
+def _print_imported(imported: Imported) -> None:
+    """On stderr: the rows that stayed out, what others came in without, and how many are in."""
     for problem in imported.problems[:_TOLD]:
         where = (
             tr("line {line}: {reason}", line=problem.line, reason=problem.reason) if problem.line else problem.reason
@@ -69,6 +78,11 @@ def _print_problems(imported: Imported) -> None:
         click.echo(f"{'✗' if problem.skipped else '·'} {printable(where, newlines=False)}", err=True)
     if len(imported.problems) > _TOLD:
         click.echo(tr("… and {count} more", count=len(imported.problems) - _TOLD), err=True)
+    skipped = sum(problem.skipped for problem in imported.problems)
+    told = tr(
+        "{count} cases came in, {skipped} rows stayed out", count=f"{imported.dataset.cases:,}", skipped=f"{skipped:,}"
+    )
+    click.echo(told, err=True)
 
 
 COMMANDS = (datasets,)

@@ -45,7 +45,9 @@ def compare_runs(a: Run, a_results: Sequence[CaseResult], b: Run, b_results: Seq
         fixed=fixed,
         broken=broken,
         p_value=mcnemar(len(fixed), len(broken)),
-        metrics=_changes(columns(first[i] for i in shared), columns(second[i] for i in shared)),
+        metrics=_changes(
+            columns((first[i] for i in shared), a.config.layer), columns((second[i] for i in shared), b.config.layer)
+        ),
         warnings=_warnings(a, b, differs, len(shared), len(first.keys() | second.keys())),
     )
 

@@ -22,7 +22,7 @@ from workbench.evals.statistics import (
     wilson,
 )
 from workbench.i18n import tr
-from workbench.records.evals import Case, CaseResult, Estimate, Run, RunReport, Segment
+from workbench.records.evals import Case, CaseResult, Estimate, Layer, Run, RunReport, Segment
 
 SEGMENT_FIELDS: Final = ("type", "language", "difficulty", "tag")
 _SOURCES: Final = {m.source for m in METRICS.values() if m.source}
@@ -43,7 +43,7 @@ def make_report(run: Run, results: Sequence[CaseResult], cases: Iterable[Case]) 
         for key in segments_of(known[result.case_id]) if result.case_id in known else ():
             groups.setdefault(key, []).append(result)
     segments = tuple(
-        Segment(field, value, len(members), measure(columns(members)))
+        Segment(field, value, len(members), measure(columns(members, run.config.layer)))
         for (field, value), members in sorted(groups.items(), key=_segment_order)
         if not field or len(members) < len(results)
     )
@@ -57,8 +57,10 @@ def segments_of(case: Case) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in fields if value) + tuple(("tag", tag) for tag in case.tags)
 
 
-def columns(results: Iterable[CaseResult]) -> dict[str, Column]:
+def columns(results: Iterable[CaseResult], layer: Layer) -> dict[str, Column]:
     """Metric → case → figures, in the order of ``METRICS``; a case for which a metric isn't defined is not in it.
+
+    The retrieval layer has no answers, and so no time per useful answer.
 
     Latency and time per useful answer are taken from the case's duration; a case that ended in an error took time,
     but has none to show for an answer, so it has no latency. A score that the table doesn't know is a mean.
@@ -67,6 +69,8 @@ def columns(results: Iterable[CaseResult]) -> dict[str, Column]:
     for result in results:
         for name, figures in _figures(result).items():
             found.setdefault(name, {})[result.case_id] = figures
+    if layer == "retrieval":
+        found.pop("seconds_per_useful", None)
     order = list(METRICS)
     return dict(sorted(found.items(), key=lambda item: (_place(item[0], order), item[0])))
 
