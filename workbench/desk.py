@@ -231,7 +231,7 @@ class Desk:
         return self._searcher().search(query, self._in_collection(options))
 
     def search_now(self, query: str, options: SearchOptions | None = None) -> SearchResult:
-        """As ``search``, but until ``warm_embedder`` has returned it finds by the lexical lane alone, if that is asked for.
+        """As ``search``; until ``warm_embedder`` has returned, by the lexical lane alone where that is asked for.
 
         A keystroke is so never kept waiting for a process that starts.
         """
