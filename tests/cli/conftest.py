@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,9 +68,15 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory, sources: Path) -> Path:
-    """A file with the three documents in the collection ``rules``; tests that change it copy it first."""
-    db = tmp_path_factory.mktemp("file") / "lab.db"
+def made(tmp_path_factory: pytest.TempPathFactory, sources: Path) -> Path:
+    """A file with the three documents in the collection ``rules``; no test changes it."""
+    db = tmp_path_factory.mktemp("made") / "lab.db"
     code = run(["--db", str(db), "ingest", str(sources), "-c", "rules"], FrontEnds(open_desk, lambda _desk: 0))
     assert code == 0
     return db
+
+
+@pytest.fixture
+def filled(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A test's own copy of that file, alone in its folder; questions leave their traces in it."""
+    return Path(shutil.copy(made, tmp_path_factory.mktemp("file") / "lab.db"))

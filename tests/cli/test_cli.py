@@ -26,8 +26,8 @@ def copy(filled: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(filled, tmp_path / "copy.db"))
 
 
-def test_one_file_is_left(filled: Path) -> None:
-    assert [p.name for p in filled.parent.iterdir()] == [filled.name]
+def test_one_file_is_left(made: Path) -> None:
+    assert [p.name for p in made.parent.iterdir()] == [made.name]
 
 
 def test_ask_answers_verbatim_with_citation_and_offsets(cli: Cli, filled: Path) -> None:

@@ -17,12 +17,12 @@ QUESTION = "Can I extend my enrolment with overdue payments?"
 
 
 @pytest.fixture(scope="module")
-def asked(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def asked(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with one question asked of it."""
     from workbench.__main__ import open_desk
     from workbench.cli import FrontEnds, run
 
-    db = Path(shutil.copy(filled, tmp_path_factory.mktemp("trace") / "asked.db"))
+    db = Path(shutil.copy(made, tmp_path_factory.mktemp("trace") / "asked.db"))
     assert run(["--db", str(db), "ask", QUESTION], FrontEnds(open_desk, lambda _desk: 0)) == 0
     return db
 
