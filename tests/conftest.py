@@ -6,8 +6,14 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
-from workbench import paths
+from workbench import i18n, paths
+
+# CI tries the same examples each time; a developer's machine goes on looking for new ones.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 paths.go_offline()
 os.environ.setdefault("WORKBENCH_LANG", "en")
@@ -15,8 +21,9 @@ os.environ.setdefault("WORKBENCH_LANG", "en")
 
 @pytest.fixture(autouse=True)
 def environment() -> Iterator[None]:
-    """Variables that a test's commands set for their process are gone after it."""
+    """Variables that a test's commands set for their process, and the language they chose, are gone after it."""
     before = dict(os.environ)
+    i18n._chosen.clear()
     yield
     if os.environ != before:
         os.environ.clear()

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.data import shared
@@ -77,6 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=60, deadline=None)
 @given(cases=DATASETS)
+@example(cases=[Case("0", "contexts", criterion='"contexts": [')])
 def test_every_field_survives_our_own_format(folder: Path, cases: list[Case]) -> None:
     file = folder / "cases.jsonl"
     assert write_dataset(cases, file) == ()

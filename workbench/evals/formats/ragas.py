@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +27,9 @@ _SYSTEM: Final = ("answer", "response")
 _MARKS: Final = frozenset(
     {"user_input", "reference", "reference_contexts", "ground_truth", "ground_truths", "contexts"}
 )
+# As keys: a question may well be the word "contexts" itself.
+_MARK_AS_KEY: Final = re.compile(rf'(?<!\\)"(?:{"|".join(sorted(_MARKS))})"\s*:')
+_MARK_WITH_LIST: Final = re.compile(_MARK_AS_KEY.pattern + r"\s*\[")
 _CENTRAL: Final = 3
 _MAX_LIST: Final = 200_000  # characters of a cell that is read as a Python list
 
@@ -139,9 +143,9 @@ def _passage(span: GoldSpan, text_of_document: TextOf) -> str:
 def _recognises(source: Source) -> bool:
     first = source.text.lstrip()[:1]
     if first == "[":
-        return any(f'"{name}"' in source.text for name in _MARKS)
+        return bool(_MARK_AS_KEY.search(source.text))
     if first == "{":
-        return any(f'"{name}"' in source.first_line or f'"{name}": [' in source.text for name in _MARKS)
+        return bool(_MARK_AS_KEY.search(source.first_line) or _MARK_WITH_LIST.search(source.text))
     names = {name.strip().strip('"') for name in source.first_line.split(table.delimiter(source.first_line))}
     return bool(names & _MARKS) and bool(names & set(_QUESTION))
 
