@@ -29,7 +29,7 @@ def print_report(report: RunReport) -> None:
     print_table((tr("metric"), tr("value [95 %]"), "n", tr("interval")), rows, right=(2,))
     if report.failures:
         click.echo("")
-        lost = [(stage_title(stage), str(count)) for stage, count in report.failures.items()]  # type: ignore[arg-type]
+        lost = [(stage_title(stage), str(count)) for stage, count in report.failures.items()]
         print_table((tr("lost at"), tr("cases")), lost, right=(1,))
     if report.judged:
         click.echo("")

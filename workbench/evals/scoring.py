@@ -47,7 +47,7 @@ def make_report(run: Run, results: Sequence[CaseResult], cases: Iterable[Case]) 
         for (field, value), members in sorted(groups.items(), key=_segment_order)
         if not field or len(members) < len(results)
     )
-    failures = Counter(str(r.failure) for r in results if r.failure)
+    failures = Counter(r.failure for r in results if r.failure)
     return RunReport(run, segments, dict(failures.most_common()), _warnings(segments, results))
 
 

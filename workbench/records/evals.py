@@ -332,7 +332,7 @@ class RunReport:
 
     run: Run
     segments: tuple[Segment, ...]
-    failures: Mapping[str, int]
+    failures: Mapping[FailureStage, int]
     warnings: tuple[str, ...] = ()
     judged: tuple[JudgementReport, ...] = ()
 
