@@ -127,7 +127,7 @@ def _join(parts: list[Sql], operator: str) -> Sql | None:
     middle = len(parts) // 2
     left, right = _join(parts[:middle], operator), _join(parts[middle:], operator)
     assert left is not None  # noqa: S101 -- both halves hold at least one part
-    assert right is not None  # noqa: S101
+    assert right is not None  # noqa: S101 -- as above
     return Sql(f"({left.text} {operator} {right.text})", left.values + right.values)
 
 

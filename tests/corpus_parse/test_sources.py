@@ -76,7 +76,7 @@ def test_a_file_in_a_closed_folder_is_a_source_whose_reading_tells_why(
     def refusing(path: object, *args: object, **more: object) -> os.stat_result:
         if str(path).startswith(str(closed.parent)):
             raise PermissionError(13, "Permission denied", str(path))
-        return stat(path, *args, **more)  # type: ignore[arg-type]
+        return stat(path, *args, **more)
 
     monkeypatch.setattr(os, "stat", refusing)
     found = find_sources([str(closed), str(tmp_path / "open.txt")])

@@ -32,7 +32,7 @@ def ask(generator: ChildGenerator, question: str, settings: GenerationSettings =
 def forced(generator: ChildGenerator, text: str, **settings: object) -> list[Generation]:
     """Makes the model say ``text``, whatever it would have said."""
     grammar = f'root ::= "{text}"'
-    return ask(generator, "Say it.", replace(GREEDY, max_tokens=64, grammar=grammar, **settings))  # type: ignore[arg-type]
+    return ask(generator, "Say it.", replace(GREEDY, max_tokens=64, grammar=grammar, **settings))
 
 
 def test_an_answer_streams_from_started_to_complete(generator: ChildGenerator) -> None:
@@ -150,7 +150,7 @@ def test_cancel_takes_effect_while_answering(generator: ChildGenerator) -> None:
 def test_an_answer_that_nobody_reads_any_more_is_given_up(generator: ChildGenerator) -> None:
     reading = generator.generate("Once upon a time", replace(GREEDY, max_tokens=3000))
     next(reading)
-    reading.close()  # type: ignore[attr-defined]
+    reading.close()
     assert ask(generator, "Hello")[-1].state == "complete"
 
 

@@ -16,7 +16,7 @@ BEFORE = [True] * 37 + [False] * 3
 AFTER = [True] * 35 + [False] * 2 + [True] * 3
 
 
-def _results(passed: list[bool], metric: str = "f1", shift: float = 0.0) -> list:  # type: ignore[type-arg]
+def _results(passed: list[bool], metric: str = "f1", shift: float = 0.0) -> list:
     return [result(f"c{i}", p, {metric: i / 100 + shift, "hit@5": float(p)}) for i, p in enumerate(passed)]
 
 

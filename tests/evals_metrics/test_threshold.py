@@ -14,7 +14,7 @@ from workbench.evals.threshold import choose_threshold, risk_coverage
 CASES = [case("a"), case("b"), case("c"), case("d"), case("u", answerable=False)]
 
 
-def _results(**passed: tuple[float, bool | None]) -> list:  # type: ignore[type-arg]
+def _results(**passed: tuple[float, bool | None]) -> list:
     return [result(name, ok, answer=answer(support)) for name, (support, ok) in passed.items()]
 
 

@@ -32,7 +32,7 @@ class Bench:
 
     def progresses(self, cancel: Cancel | None = None, **request: object) -> Iterator[IngestProgress]:
         paths = request.pop("paths", (str(self.folder),))
-        return Ingester(self.store.corpus, self.embedder).run(IngestRequest(paths, "c", **request), cancel)  # type: ignore[arg-type]
+        return Ingester(self.store.corpus, self.embedder).run(IngestRequest(paths, "c", **request), cancel)
 
     def ingest(self, cancel: Cancel | None = None, **request: object) -> dict[str, IngestOutcome]:
         """Outcomes by source_id; what was embedded in this run alone is in ``embedder.embedded``."""

@@ -132,7 +132,7 @@ def test_vectors_that_cutting_asks_for_dont_hold_up_a_stop(bench: Bench) -> None
                 cancel.set()
             yield vector
 
-    bench.embedder.embed_passages = stop_at_the_third  # type: ignore[method-assign]
+    bench.embedder.embed_passages = stop_at_the_third
     *_, last = bench.progresses(cancel, recipe=recipe_from("semantic"))
     assert (last.cancelled, last.done, len(bench.embedder.embedded)) == (True, 0, 3)
 

@@ -84,7 +84,7 @@ def test_a_stop_takes_effect_at_the_next_chunk_and_stores_no_half_document(bench
                 cancel.set()
             yield vector
 
-    bench.embedder.embed_passages = stop_at_the_eighth  # type: ignore[method-assign]
+    bench.embedder.embed_passages = stop_at_the_eighth
     *_, last = bench.progresses(cancel)
     assert (last.finished, last.cancelled) == (True, True)
     assert len(bench.embedder.embedded) == 8
@@ -101,6 +101,6 @@ def test_leaving_the_iterator_ends_the_process_that_works_ahead(bench: Bench) ->
     progresses = bench.progresses()
     next(progresses)
     assert len(psutil.Process().children()) == 1
-    progresses.close()  # type: ignore[attr-defined]
+    progresses.close()
     assert psutil.Process().children() == []
     assert len(bench.store.corpus.documents("c")) < 12

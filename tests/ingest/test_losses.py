@@ -16,7 +16,7 @@ ROWS = "".join(f"{i},name {i},place {i}\n" for i in range(40))
 @pytest.mark.parametrize("name", ["structure", "window", "sentence", "semantic", "parent"])
 def test_every_chunk_of_a_table_shows_its_header(bench: Bench, name: str) -> None:
     bench.write("people.csv", f"id,person,city\n{ROWS}")
-    outcome = bench.ingest(recipe=Recipe(name, 40))["people.csv"]  # type: ignore[arg-type]
+    outcome = bench.ingest(recipe=Recipe(name, 40))["people.csv"]
     (document,) = bench.store.corpus.documents("c")
     chunks = bench.store.corpus.chunks(document.id)
     assert len(chunks) > 5

@@ -190,7 +190,7 @@ class FakeLab:
         scored = sum(r.passed is not None for r in results) if status == "complete" else 0
         self._runs[run_id] = replace(
             self._runs[run_id],
-            status=status,  # type: ignore[arg-type]
+            status=status,
             done=done,
             passed=passed,
             scored=scored,
@@ -320,7 +320,7 @@ class FakeLab:
     # -- labels, gates, decisions ----------------------------------------------------------------------------------
 
     def label(self, run_id: int, case_id: str, value: int, note: str = "") -> Label:
-        self._labels.append(Label(run_id, case_id, value, note, WHEN))  # type: ignore[arg-type]
+        self._labels.append(Label(run_id, case_id, value, note, WHEN))
         return self._labels[-1]
 
     def labels(self, run_id: int) -> tuple[Label, ...]:

@@ -194,11 +194,11 @@ async def test_ctrl_c_stops_the_work_and_twice_quits() -> None:
 
 
 async def _start_ingest(pilot: object, app: WorkbenchApp) -> None:
-    await pilot.press("alt+i")  # type: ignore[attr-defined]
-    await settle(pilot)  # type: ignore[arg-type]
-    await type_text(pilot, "pyproject.toml")  # type: ignore[arg-type]
-    await pilot.press("ctrl+s")  # type: ignore[attr-defined]
-    await pilot.pause(0.5)  # type: ignore[attr-defined]
+    await pilot.press("alt+i")
+    await settle(pilot)
+    await type_text(pilot, "pyproject.toml")
+    await pilot.press("ctrl+s")
+    await pilot.pause(0.5)
     assert isinstance(app.screen, IngestScreen)
 
 

@@ -248,7 +248,7 @@ async def test_r_runs_the_case_with_other_settings_and_shows_what_changed() -> N
         app.screen.query_one("#evidence", Input).value = "none"
         assert "give a whole number from 1 on" in await press(pilot, "enter")
         app.screen.query_one("#evidence", Input).value = "5"
-        app.screen.query_one("#lanes").value = "lexical"  # type: ignore[attr-defined]
+        app.screen.query_one("#lanes").value = "lexical"
         seen = await press(pilot, "enter")
         assert isinstance(app.screen, DiffScreen)
         assert "then        ✗ not retrieved" in seen
@@ -281,7 +281,7 @@ async def test_a_run_is_started_shows_its_progress_is_stopped_and_goes_on() -> N
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await on_evals(pilot, "R")
         assert isinstance(app.screen, RunDialog)
-        app.screen.query_one("#layer").value = "retrieval"  # type: ignore[attr-defined]
+        app.screen.query_one("#layer").value = "retrieval"
         app.screen.query_one("#title", Input).value = "mine"
         await pilot.press("ctrl+s")
         await pilot.pause(2.0)
@@ -388,7 +388,7 @@ async def test_a_decision_is_written_and_read_again() -> None:
         assert isinstance(app.screen, DecisionDialog)
         assert "at least one reason" in await press(pilot, "ctrl+s")
         app.screen.query_one("#title", Input).value = "Keep bm25"
-        app.screen.query_one("#verdict").value = "stop"  # type: ignore[attr-defined]
+        app.screen.query_one("#verdict").value = "stop"
         app.screen.query_one("#reasons", TextArea).text = "no gain\ntoo few cases"
         seen = await press(pilot, "ctrl+s")
         assert isinstance(app.screen, PassageDialog)

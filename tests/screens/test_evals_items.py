@@ -25,7 +25,7 @@ def item(
 ) -> CaseItem:
     result = CaseResult(2, key, 0, passed=after, failure=stage)
     other = None if before is None else CaseResult(1, key, 0, passed=before)
-    given = None if label is None else Label(2, key, label, "", NOW)  # type: ignore[arg-type]
+    given = None if label is None else Label(2, key, label, "", NOW)
     return CaseItem(Case(key, "?", type="table"), "c", result, other, given, (("type", "table"),))
 
 
@@ -44,7 +44,7 @@ ITEMS = [
     [("failing", "bef"), ("flips", "bc"), ("unlabelled", "abd"), ("disagreements", "c"), ("all", "abcdef")],
 )
 def test_what_each_view_shows(view: str, ids: str) -> None:
-    assert "".join(i.case.id for i in ITEMS if shown(i, view)) == ids  # type: ignore[arg-type]
+    assert "".join(i.case.id for i in ITEMS if shown(i, view)) == ids
 
 
 def test_narrowing_to_a_stage_and_a_segment() -> None:

@@ -70,8 +70,8 @@ async def run_with(app: WorkbenchApp, pilot: Pilot[int], lanes: str, title: str)
     """Starts a retrieval run from its dialog and waits until it has ended."""
     await press(pilot, "R")
     assert isinstance(app.screen, RunDialog)
-    app.screen.query_one("#layer").value = "retrieval"  # type: ignore[attr-defined]
-    app.screen.query_one("#lanes").value = lanes  # type: ignore[attr-defined]
+    app.screen.query_one("#layer").value = "retrieval"
+    app.screen.query_one("#lanes").value = lanes
     app.screen.query_one("#title", Input).value = title
     app.screen.query_one("#k", Input).value = "1"
     await press(pilot, "ctrl+s")

@@ -97,7 +97,7 @@ async def test_a_folder_is_added_and_a_path_that_is_none_is_refused() -> None:
         await type_text(pilot, "pyproject.toml")
         await pilot.press("enter")
         assert "There is no such folder." in screen_text(app)
-        app.screen.query_one("#path").value = "tests"  # type: ignore[attr-defined]
+        app.screen.query_one("#path").value = "tests"
         await pilot.press("enter")
         await settle(pilot)
         assert desk._folders == ["tests"]
@@ -389,7 +389,7 @@ async def test_an_ingest_leaves_the_collection_and_tells_of_failures_whole() -> 
         await pilot.press("i")
         await settle(pilot)
         await type_text(pilot, "pyproject.toml")
-        app.screen.query_one("#collection").value = "new"  # type: ignore[attr-defined]
+        app.screen.query_one("#collection").value = "new"
         await pilot.press("ctrl+s")
         await settle(pilot)
         assert desk.collection == "regulations-2026"

@@ -27,7 +27,7 @@ def refused(path: Path, **options: object) -> FileError:
     """Opens ``path``, expects a refusal in words, and checks that the folder holds what it held before."""
     before = {p.name: p.read_bytes() for p in path.parent.iterdir() if p.is_file()}
     with pytest.raises(FileError) as caught:
-        open_store(path, **options)  # type: ignore[arg-type]
+        open_store(path, **options)
     assert {p.name: p.read_bytes() for p in path.parent.iterdir() if p.is_file()} == before
     assert caught.value.title
     assert caught.value.message.count(". ") == 0
