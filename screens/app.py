@@ -290,7 +290,7 @@ class WorkbenchApp(OrderedKeysApp):
 
     def action_load_model(self) -> None:
         """Asks which model, and loads it."""
-        self.jobs.read(self, lambda: (self.desk.models(), self.desk.model), self._ask_model)
+        self.jobs.read(self, lambda: (self.desk.library.files(), self.desk.model), self._ask_model)
 
     def _ask_model(self, known: tuple[tuple[ModelFile, ...], LoadedModel | None]) -> None:
         files = {f.path: f for f in known[0] if not f.problem}

@@ -48,7 +48,7 @@ def test_an_empty_file_says_what_to_do(desk: Desk) -> None:
 
 def test_a_folder_that_is_none(desk: Desk, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a folder"):
-        desk.add_model_folder(str(tmp_path / "nothing"))
+        desk.library.add_folder(str(tmp_path / "nothing"))
 
 
 @pytest.mark.model
@@ -62,14 +62,14 @@ def test_the_first_ingest_chooses_its_collection(filled: Desk) -> None:
 
 @pytest.mark.model
 def test_a_loaded_model_answers_with_citations_and_its_hash_in_the_manifest(filled: Desk) -> None:
-    (file,) = (f for f in filled.models() if f.path.endswith(paths.STARTER_MODEL))
-    steps = list(filled.load_model(file.path, LoadSettings(context=1024)))
+    (file,) = (f for f in filled.library.files() if f.path.endswith(paths.STARTER_MODEL))
+    steps = list(filled.library.load(file.path, LoadSettings(context=1024)))
     assert steps[-1].model is not None
     assert filled.model is not None
     *growing, last = filled.ask("When does the harbour bridge close?")
     digest = hashlib.sha256(Path(file.path).read_bytes()).hexdigest()
     assert last.manifest.model_hash == digest
-    assert {f.path: f.hash for f in filled.models(rescan=True)}[file.path] == digest
+    assert {f.path: f.hash for f in filled.library.files(rescan=True)}[file.path] == digest
     assert last.answer is not None
     assert last.answer.mode == "generated"
     assert last.answer.outcome == "answered"
@@ -81,7 +81,7 @@ def test_a_loaded_model_answers_with_citations_and_its_hash_in_the_manifest(fill
 
 @pytest.mark.model
 def test_a_model_whose_process_was_killed_is_not_loaded_and_says_why(desk: Desk) -> None:
-    *_, last = desk.load_model(str(paths.gguf_folder() / paths.STARTER_MODEL), LoadSettings(context=512))
+    *_, last = desk.library.load(str(paths.gguf_folder() / paths.STARTER_MODEL), LoadSettings(context=512))
     assert last.model is not None
     assert (desk.status().model, desk.status().ended) == (last.model, "")
     os.kill(last.model.pid, signal.SIGKILL)
@@ -91,7 +91,7 @@ def test_a_model_whose_process_was_killed_is_not_loaded_and_says_why(desk: Desk)
     status = desk.status()
     assert status.model is None
     assert "SIGKILL" in status.ended
-    desk.unload_model()
+    desk.library.unload()
     assert desk.status().ended == ""
 
 
@@ -115,9 +115,9 @@ def test_a_collection_that_was_stopped_before_its_first_document_goes_again(desk
 @pytest.mark.model
 def test_unloading_gives_the_memory_back(desk: Desk) -> None:
     path = str(paths.gguf_folder() / paths.STARTER_MODEL)
-    *_, last = desk.load_model(path, LoadSettings(context=512))
+    *_, last = desk.library.load(path, LoadSettings(context=512))
     assert last.model is not None
-    assert desk.unload_model() > 50 * 2**20
+    assert desk.library.unload() > 50 * 2**20
     assert not psutil.pid_exists(last.model.pid)
     assert desk.model is None
-    assert desk.unload_model() == 0
+    assert desk.library.unload() == 0

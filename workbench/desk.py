@@ -7,29 +7,24 @@ method may be called from any thread.
 from __future__ import annotations
 
 import json
-import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench import paths
 from workbench.answers.ask import Asker
 from workbench.corpus.ingest import Ingester
-from workbench.engine import gauges, library
-from workbench.engine.client import engine_available, load_generator
+from workbench.engine import gauges
+from workbench.engine.client import engine_available
 from workbench.engine.embedding import list_embedders, open_embedder
-from workbench.engine.gguf_header import file_hash, read_header
-from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError, WorkbenchError
+from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError
 from workbench.evals.lab import EvalLab
 from workbench.evals.rerank import measure_rerank
 from workbench.evals.runner import Runtimes
 from workbench.i18n import tr
-from workbench.memory.estimate import estimate
-from workbench.memory.grid import memory_grid
-from workbench.memory.ledger import measurement
-from workbench.memory.room import Room, fit, room
-from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
+from workbench.library import Library
+from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
 from workbench.records.corpus import (
@@ -45,11 +40,7 @@ from workbench.records.evals import Case, Dataset
 from workbench.records.models import (
     Gauges,
     LoadedModel,
-    LoadProgress,
     LoadSettings,
-    MemoryFit,
-    MemoryGrid,
-    ModelFile,
 )
 from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult
 from workbench.retrieval.filters import parse_filter
@@ -93,11 +84,10 @@ class Desk:
         self._embedder: Embedder | None = None
         self._embedder_used = False
         self._embedder_warm = False
-        self._generator: Generator | None = None
-        self._files: tuple[ModelFile, ...] | None = None
-        runtimes = Runtimes(self._searcher, lambda: self._generator, self._load, lambda: self.collection)
+        self._library = Library(store)
+        runtimes = Runtimes(self._searcher, lambda: self._library.generator, self._load, lambda: self.collection)
         self._evals = EvalLab(store, runtimes)
-        self._inspector = Inspector(store, self._searcher, lambda: self._generator)
+        self._inspector = Inspector(store, self._searcher, lambda: self._library.generator)
 
     # -- status and settings ---------------------------------------------------------------------------------------
 
@@ -108,7 +98,8 @@ class Desk:
 
     def status(self) -> DeskStatus:
         """Cheap enough to call five times a second from a worker."""
-        model, death = self.model, self._generator.death if self._generator else None
+        model, running = self.model, self._library.generator
+        death = running.death if running else None
         return DeskStatus(
             file=self.path.name,
             collection=self.collection,
@@ -260,7 +251,7 @@ class Desk:
         cancel: Cancel | None = None,
     ) -> Iterator[Trace]:
         """The trace, growing stage by stage; the last one is complete and stored. Raises FilterError, NotFoundError."""
-        asker = Asker(self._store, self._searcher(), lambda: self._generator)
+        asker = Asker(self._store, self._searcher(), lambda: self._library.generator)
         yield from asker.ask(query, options or AskOptions(), self._in_collection(search), cancel)
 
     def trace(self, trace_id: str) -> Trace:
@@ -301,89 +292,19 @@ class Desk:
 
     # -- models ----------------------------------------------------------------------------------------------------
 
-    def models(self, rescan: bool = False) -> tuple[ModelFile, ...]:
-        """GGUF files in the models folder and the folders the person added, by name."""
-        with self._lock:
-            if self._files is None or rescan:
-                folders = [paths.gguf_folder(), *map(Path, self._store.models.folders())]
-                self._files = self._with_known_hashes(library.scan(folders))
-                self._remember_files(self._files)
-            return self._files
-
-    def add_model_folder(self, path: str) -> None:
-        """Raises UsageError when it isn't a folder."""
-        folder = Path(path).expanduser()
-        if not folder.is_dir():
-            raise UsageError(
-                tr("Not a folder"),
-                tr("“{path}” is not a folder.", path=path),
-                tr("Give a folder that holds GGUF files."),
-            )
-        self._store.models.add_folder(str(folder.resolve()))
-        with self._lock:
-            self._files = None
-
-    def load_model(
-        self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
-    ) -> Iterator[LoadProgress]:
-        """Loads in a child process, replacing the loaded one; the last progress has the model. Raises EngineError."""
-        (file,) = self._with_known_hashes([read_header(Path(path).expanduser())])
-        self.unload_model()
-        steps: queue.SimpleQueue[LoadProgress | WorkbenchError | Generator] = queue.SimpleQueue()
-
-        def load() -> None:
-            try:
-                known = self._hashed(file, steps.put)
-                steps.put(load_generator(known, settings or LoadSettings(), steps.put, cancel))
-            except WorkbenchError as error:
-                steps.put(error)
-
-        threading.Thread(target=load, name="load model", daemon=True).start()
-        while isinstance(step := steps.get(), LoadProgress):
-            yield replace(step, model=None)
-        if isinstance(step, WorkbenchError):
-            raise step
-        with self._lock:
-            self._generator = step
-        if taken := measurement(step.model, estimate(file, step.model.settings)):
-            self._store.models.add_measurement(taken)
-        yield LoadProgress(1.0, model=step.model)
-
-    def memory(self, files: Sequence[ModelFile], settings: LoadSettings | None = None) -> tuple[MemoryFit, ...]:
-        """What loading each file would take, and whether that fits into what is free now, in the order of ``files``.
-
-        Estimates are corrected by what earlier loads took.
-        """
-        free, measured = self._room(), self._store.models.measurements()
-        return tuple(fit(file, settings or LoadSettings(), free, measured) for file in files)
-
-    def memory_grid(self, file: ModelFile, settings: LoadSettings | None = None) -> MemoryGrid:
-        """What the model would take in other quantizations and at other contexts."""
-        return memory_grid(file, settings or LoadSettings(), self._room(), self._store.models.measurements())
-
-    def _room(self) -> Room:
-        model = self.model
-        return room(gauges.measure(model.pid if model else None), loaded=model is not None)
-
-    def _load(self, path: str, settings: LoadSettings, cancel: Cancel | None) -> None:
-        for _ in self.load_model(path, settings, cancel):
-            pass
-
-    def unload_model(self) -> int:
-        """Ends the child; returns the bytes that came back."""
-        with self._lock:
-            generator, self._generator = self._generator, None
-        if generator is None:
-            return 0
-        freed = generator.gauges().rss
-        generator.close()
-        return freed
+    @property
+    def library(self) -> Library:
+        """Model files, what they would take, and the one that is loaded."""
+        return self._library
 
     @property
     def model(self) -> LoadedModel | None:
         """What is loaded; one whose process ended by itself is not."""
-        generator = self._generator
-        return generator.model if generator and not generator.death else None
+        return self._library.model
+
+    def _load(self, path: str, settings: LoadSettings, cancel: Cancel | None) -> None:
+        for _ in self._library.load(path, settings, cancel):
+            pass
 
     def embedder(self) -> EmbedderInfo | None:
         """The embedder in use, None when none is installed."""
@@ -411,7 +332,7 @@ class Desk:
 
     def close(self) -> None:
         """Ends the children, checkpoints and closes the file."""
-        self.unload_model()
+        self._library.unload()
         with self._lock:
             embedder, self._embedder = self._embedder, None
         if embedder:
@@ -459,28 +380,3 @@ class Desk:
                 tr("Bring some in: workbench ingest PATH"),
             )
         return replace(options, collection=name)
-
-    def _with_known_hashes(self, files: Iterable[ModelFile]) -> tuple[ModelFile, ...]:
-        """The files with the hashes they had when they were last loaded, where they are still the same files."""
-        known = {(f.path, f.size, f.modified): f.hash for f in self._store.models.files()}
-        return tuple(replace(f, hash=known.get((f.path, f.size, f.modified), "")) for f in files)
-
-    def _hashed(self, file: ModelFile, tell: Callable[[LoadProgress], None]) -> ModelFile:
-        """The file with its SHA-256, which traces and benchmarks name it by; computed once and remembered."""
-        if file.hash or file.problem:
-            return file
-        tell(LoadProgress(0.0, tr("hashing {name}", name=file.name)))
-        try:
-            file = replace(file, hash=file_hash(Path(file.path)))
-        except OSError:
-            return file  # loading it will say what is wrong
-        self._store.models.save_file(file)
-        return file
-
-    def _remember_files(self, files: tuple[ModelFile, ...]) -> None:
-        found = {f.path for f in files}
-        for known in self._store.models.files():
-            if known.path not in found:
-                self._store.models.forget(known.path)
-        for file in files:
-            self._store.models.save_file(file)

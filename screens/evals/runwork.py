@@ -81,7 +81,7 @@ class RunWork(CaseBrowser):
             known = self.known_run(place.run)
             config = replace(known.config, title="") if known else RunConfig(place.dataset)
             self.jobs.read(
-                self, self.desk.models, lambda models: self.app.push_screen(RunDialog(config, models), self._run)
+                self, self.desk.library.files, lambda models: self.app.push_screen(RunDialog(config, models), self._run)
             )
 
     def _run(self, config: RunConfig | None) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.engine.conftest import model_path
 from workbench.engine.gguf_header import read_header
-from workbench.engine.library import scan
+from workbench.library.scanning import scan
 
 
 def write_model(path: Path, *, layers: int = 2, **extra: str) -> Path:

@@ -374,13 +374,17 @@ class FakeDesk:
 
     # -- models ----------------------------------------------------------------------------------------------------
 
-    def models(self, rescan: bool = False) -> tuple[ModelFile, ...]:
+    @property
+    def library(self) -> FakeDesk:
+        return self
+
+    def files(self, rescan: bool = False) -> tuple[ModelFile, ...]:
         return () if not self._chosen and not self._folders else tuple(models())
 
-    def add_model_folder(self, path: str) -> None:
+    def add_folder(self, path: str) -> None:
         self._folders.append(path)
 
-    def load_model(
+    def load(
         self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
     ) -> Iterator[LoadProgress]:
         file = next(m for m in models() if m.path == path)
@@ -403,7 +407,7 @@ class FakeDesk:
     def memory(self, files: Sequence[ModelFile], settings: LoadSettings) -> tuple[MemoryFit, ...]:
         return tuple(fit(file, settings, Room(self.free)) for file in files)
 
-    def unload_model(self) -> int:
+    def unload(self) -> int:
         self.model = None
         return 226 << 20
 

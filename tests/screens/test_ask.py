@@ -123,7 +123,7 @@ async def test_enter_answers_with_citations_and_enter_on_one_opens_the_source_at
 
 async def test_a_citation_that_names_no_evidence_is_told() -> None:
     desk = FakeDesk()
-    list(desk.load_model("/models/gguf/SmolLM2-135M-Instruct.Q4_1.gguf"))
+    list(desk.library.load("/models/gguf/SmolLM2-135M-Instruct.Q4_1.gguf"))
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
@@ -135,7 +135,7 @@ async def test_a_citation_that_names_no_evidence_is_told() -> None:
 
 async def test_escape_stops_a_running_answer() -> None:
     desk = FakeDesk(slow=0.2)
-    list(desk.load_model("/models/gguf/SmolLM2-135M-Instruct.Q4_1.gguf"))
+    list(desk.library.load("/models/gguf/SmolLM2-135M-Instruct.Q4_1.gguf"))
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)

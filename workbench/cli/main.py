@@ -13,10 +13,14 @@ from pathlib import Path
 import click
 
 from workbench import __version__, i18n
-from workbench.cli import answers, corpus, eval_decide, eval_judge, eval_review, evals, models, rerank, starter, trace
+from workbench.cli import starter
+from workbench.cli.ask import answers, rerank, trace
 from workbench.cli.click_words import translate_click
+from workbench.cli.corpus import documents
 from workbench.cli.display import print_error, say
+from workbench.cli.evals import datasets, decide, judge, review
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
+from workbench.cli.models import files
 from workbench.cli.streams import discard_output, prepare_streams
 from workbench.errors import UsageError, WorkbenchError, reason_of
 from workbench.i18n import tr
@@ -71,7 +75,7 @@ def _translate(command: click.Command) -> None:
         _translate(below)
 
 
-for family in (corpus, answers, trace, models, starter, evals, eval_decide, eval_judge, eval_review, rerank):
+for family in (documents, answers, trace, files, starter, datasets, decide, judge, review, rerank):
     for command in family.COMMANDS:
         workbench.add_command(command)
 

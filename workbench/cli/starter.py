@@ -10,8 +10,8 @@ import click
 from workbench import demo as demo_data
 from workbench import paths
 from workbench import starter as starter_models
-from workbench.cli.answers import print_answer
-from workbench.cli.corpus import progress_line
+from workbench.cli.ask.answers import print_answer
+from workbench.cli.corpus.documents import progress_line
 from workbench.cli.display import StatusLine, say
 from workbench.cli.front import FrontEnds, open_screens
 from workbench.desk import Desk

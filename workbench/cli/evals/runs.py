@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 import click
 
 from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
-from workbench.cli.eval_text import print_report, print_sweep
+from workbench.cli.evals.text import print_report, print_sweep
 from workbench.cli.front import FrontEnds
-from workbench.cli.models import model_path
+from workbench.cli.models.files import model_path
 from workbench.desk import Desk
 from workbench.errors import UsageError
 from workbench.evals.sweep import VARIABLES, check_keys, vary, with_variable

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.answers import load
+from workbench.cli.ask.answers import load
 from workbench.cli.display import StatusLine, print_json, stoppable
-from workbench.cli.eval import group, run_number
+from workbench.cli.evals.runs import group, run_number
 from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.evals.judge import RUBRIC

@@ -92,8 +92,8 @@ class ModelsScreen(ModeScreen):
         settings = self._settings
 
         def read() -> Known:
-            files = self.desk.models(rescan=rescan)
-            return files, self.desk.memory(files, settings)
+            files = self.desk.library.files(rescan=rescan)
+            return files, self.desk.library.memory(files, settings)
 
         self.jobs.read(self, read, lambda known: self._show(known, settings))
 
@@ -186,7 +186,7 @@ class ModelsScreen(ModeScreen):
         self._loading = self.jobs.run(
             self,
             tr("load {name}", name=file.name),
-            lambda cancel: self.desk.load_model(file.path, settings, cancel),
+            lambda cancel: self.desk.library.load(file.path, settings, cancel),
             each=LoadMoved,
             then=self._finished,
             failed=self._failed,
@@ -228,7 +228,7 @@ class ModelsScreen(ModeScreen):
 
     def action_unload(self) -> None:
         """Ends the child process."""
-        self.jobs.read(self, self.desk.unload_model, self._unloaded)
+        self.jobs.read(self, self.desk.library.unload, self._unloaded)
 
     def _unloaded(self, freed: int) -> None:
         self.notify(tr("Unloaded: {size} came back.", size=size(freed)), timeout=4)
@@ -245,7 +245,7 @@ class ModelsScreen(ModeScreen):
 
     def _add_folder(self, path: str | None) -> None:
         if path:
-            self.jobs.read(self, lambda: self.desk.add_model_folder(path), lambda _: self._read(rescan=True))
+            self.jobs.read(self, lambda: self.desk.library.add_folder(path), lambda _: self._read(rescan=True))
 
 
 def _describe(job: Job, progress: LoadProgress) -> None:

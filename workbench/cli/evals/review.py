@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import click
 
-from workbench.cli.answers import load
+from workbench.cli.ask.answers import load
 from workbench.cli.display import StatusLine, print_json, print_table, stoppable
-from workbench.cli.eval import group
+from workbench.cli.evals.runs import group
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError

@@ -9,7 +9,7 @@ from typing import Literal
 
 import click
 
-from workbench.cli.answers import print_answer
+from workbench.cli.ask.answers import print_answer
 from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk

@@ -8,8 +8,8 @@ from typing import Final, Literal
 import click
 
 from workbench.cli.display import print_json, print_table
-from workbench.cli.eval import group, run_number
-from workbench.cli.eval_text import print_case, print_comparison, print_ladder, print_report, print_results
+from workbench.cli.evals.runs import group, run_number
+from workbench.cli.evals.text import print_case, print_comparison, print_ladder, print_report, print_results
 from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.evals.lab import ReportForm

@@ -35,13 +35,13 @@ def models(
     settings = LoadSettings(context=context, kv_type=kv_type)
     with front.desk("create") as desk:
         if folder:
-            desk.add_model_folder(folder)
-        found = desk.models(rescan=True)
+            desk.library.add_folder(folder)
+        found = desk.library.files(rescan=True)
         if model:
             file = _model_file(model_path(desk, model))
-            _show_one(file, desk.memory([file], settings)[0], desk.memory_grid(file, settings), as_json)
+            _show_one(file, desk.library.memory([file], settings)[0], desk.library.memory_grid(file, settings), as_json)
             return
-        fits = desk.memory(found, settings)
+        fits = desk.library.memory(found, settings)
     if as_json:
         print_json(fits if show_memory else found)
     elif show_memory:
@@ -124,7 +124,7 @@ def _verdict(memory: MemoryFit) -> str:
 
 def model_path(desk: Desk, model: str) -> str:
     """The path of a model that a person names by its path, its file's name, or as ``workbench models`` shows it."""
-    by_name = {name: f.path for f in desk.models() for name in (f.name, f.path.rsplit("/", 1)[-1])}
+    by_name = {name: f.path for f in desk.library.files() for name in (f.name, f.path.rsplit("/", 1)[-1])}
     return by_name.get(model, model)
 
 

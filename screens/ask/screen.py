@@ -16,10 +16,10 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from screens.asking import DRAFT, Draft, Request, asked, earlier, example_filter, times, welcome, write_text
+from screens.ask.history import PastTrace, read_past, read_trace
+from screens.ask.words import DRAFT, Draft, Request, asked, earlier, example_filter, times, welcome, write_text
 from screens.base import ModeScreen
 from screens.dialogs import PassageDialog
-from screens.history import PastTrace, read_past, read_trace
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
 from screens.style import content

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from workbench.cli import eval_read
 from workbench.cli.display import print_json, print_table
-from workbench.cli.eval import group, run_number
-from workbench.cli.eval_text import print_warnings
+from workbench.cli.evals import read
+from workbench.cli.evals.runs import group, run_number
+from workbench.cli.evals.text import print_warnings
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError
@@ -200,7 +200,7 @@ def decide(
             review=review,
         )
         text = desk.evals.export_decision(record.id)
-    eval_read.write(text, file)
+    read.write(text, file)
 
 
 @group.command()

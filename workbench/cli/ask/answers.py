@@ -10,7 +10,7 @@ import click
 
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
-from workbench.cli.models import model_path
+from workbench.cli.models.files import model_path
 from workbench.desk import Desk
 from workbench.errors import UsageError
 from workbench.i18n import tr
@@ -209,7 +209,7 @@ def ask(
 
 def load(desk: Desk, model: str, line: StatusLine) -> None:
     """Loads a model for this command, by path or by the name that ``workbench models`` shows."""
-    for progress in desk.load_model(model_path(desk, model)):
+    for progress in desk.library.load(model_path(desk, model)):
         line.say(tr("loading {name}: {percent} %", name=model, percent=round(progress.fraction * 100)))
 
 

@@ -1,0 +1,1 @@
+"""Commands that search, answer, and read the traces of what was asked."""

@@ -1,0 +1,1 @@
+"""Commands about collections: their documents, chunks and health."""

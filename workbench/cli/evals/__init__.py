@@ -1,0 +1,1 @@
+"""Commands about evaluation: datasets, runs, comparisons, judges, reviews, gates and decisions."""
