@@ -24,8 +24,8 @@ from ir_measures import AP, RR, P, R, Success, nDCG
 
 from bench.xquad import COLLECTION, DATA, corpus, load
 from workbench import paths
+from workbench.evals.measuring.scoring import describe, estimate, sample
 from workbench.evals.metrics import ndcg, one_each, retrieval_scores
-from workbench.evals.scoring import describe, estimate, sample
 from workbench.ports import Store
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher

@@ -20,8 +20,8 @@ from workbench.engine.client import engine_available
 from workbench.engine.embedding import list_embedders, open_embedder
 from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError
 from workbench.evals.lab import EvalLab
-from workbench.evals.rerank import measure_rerank
-from workbench.evals.runner import Runtimes
+from workbench.evals.running.rerank import measure_rerank
+from workbench.evals.running.runner import Runtimes
 from workbench.i18n import tr
 from workbench.library import Library
 from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary

@@ -17,9 +17,9 @@ from screens.style import SUPPORT, Line, Tone, content, count, milliseconds, pla
 from screens.widgets.answer import ledger, outcome_name
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.stages import stage_name
-from workbench.evals.gold import carries
-from workbench.evals.reports import stage_title
-from workbench.evals.scoring import describe
+from workbench.evals.gold.whereabouts import carries
+from workbench.evals.measuring.scoring import describe
+from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
 from workbench.records.answers import Answer
 from workbench.records.evals import Case, CaseResult, Expectation, Ranked, Run

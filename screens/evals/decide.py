@@ -19,7 +19,7 @@ from screens.evals.words import label_name, run_words, value_mark
 from screens.style import Tone, content
 from screens.widgets.grid import Row
 from workbench.errors import FileError
-from workbench.evals.reports import verdict_title
+from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
 from workbench.records.evals import Label, Run, Verdict
 

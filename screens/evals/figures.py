@@ -14,10 +14,10 @@ from textual.widgets import Static
 from screens.evals.reading import RunView
 from screens.evals.words import change_line, estimate_parts, layer_name, run_words, share
 from screens.style import Line, Tone, content, count, duration, plain
-from workbench.evals.compare import verdict
-from workbench.evals.reports import headline_metrics
-from workbench.evals.scoring import describe
-from workbench.evals.statistics import Agreement
+from workbench.evals.measuring.compare import verdict
+from workbench.evals.measuring.scoring import describe
+from workbench.evals.measuring.statistics import Agreement
+from workbench.evals.reporting.reports import headline_metrics
 from workbench.i18n import tr
 from workbench.records.evals import Estimate, Run, RunComparison, RunReport, Segment
 

@@ -18,8 +18,8 @@ from screens.evals.words import estimate_parts, value_text
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, Grid, Row
 from workbench.errors import UsageError
-from workbench.evals.gates import all_passed, example_gates, gate_text, parse_gates, written_late
-from workbench.evals.scoring import describe
+from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gates, written_late
+from workbench.evals.measuring.scoring import describe
 from workbench.i18n import tr
 from workbench.records.evals import Gate, GateResult, GateSet, Run
 

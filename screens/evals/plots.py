@@ -18,7 +18,7 @@ from textual.widgets import Static
 from screens.evals.reading import RunView, read_figures
 from screens.evals.words import estimate_parts, run_words, share
 from screens.style import Line, Tone, content, shorten
-from workbench.evals.scoring import describe
+from workbench.evals.measuring.scoring import describe
 from workbench.i18n import tr
 from workbench.records.evals import Estimate, ThresholdPoint
 

@@ -14,8 +14,8 @@ from screens.evals.case import outcome
 from screens.evals.words import result_mark, value_text
 from screens.style import Line, Tone, content
 from screens.widgets.facts import Fact, Facts
-from workbench.evals.reports import stage_title
-from workbench.evals.scoring import describe
+from workbench.evals.measuring.scoring import describe
+from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
 from workbench.records.evals import CaseResult, Ranked
 

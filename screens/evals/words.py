@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from screens.style import Line, Tone
-from workbench.evals.scoring import describe
+from workbench.evals.measuring.scoring import describe
 from workbench.i18n import tr
 from workbench.records.evals import CaseResult, Estimate, FailureStage, Label, Layer, MetricChange, Run
 

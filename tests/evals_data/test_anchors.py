@@ -13,7 +13,7 @@ import workbench
 from storage import open_store
 from tests.embedders import HashEmbedder
 from workbench.corpus.ingest import Ingester
-from workbench.evals.anchors import Anchors, Locator, anchor_chunk, grade_of, holds, missing_gold
+from workbench.evals.gold.anchors import Anchors, Locator, anchor_chunk, grade_of, holds, missing_gold
 from workbench.ports import Store
 from workbench.records.corpus import Chunk, IngestRequest, Recipe
 from workbench.records.evals import GoldSpan

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from storage.driver import connect
 from storage.fixture import FixtureRunner
 from workbench.errors import FileError, NotFoundError, QueryError, UsageError, WorkbenchError
-from workbench.evals.checks import check, same_rows
-from workbench.evals.numbers import quantities
+from workbench.evals.tasks.checks import check, same_rows
+from workbench.evals.tasks.numbers import quantities
 from workbench.ports import ResultSet
 from workbench.records.evals import CheckResult, Expectation
 

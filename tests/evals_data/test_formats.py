@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.data import shared
 from workbench import demo
 from workbench.errors import DocumentError, UsageError
-from workbench.evals.anchors import Locator
 from workbench.evals.formats import FORMATS, read_dataset, write_dataset
+from workbench.evals.gold.anchors import Locator
 from workbench.records.evals import Case, Expectation, GoldSpan, ImportResult, RowProblem
 
 

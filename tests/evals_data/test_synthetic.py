@@ -13,9 +13,7 @@ from workbench import paths
 from workbench.engine.client import load_generator
 from workbench.engine.gguf_header import read_header
 from workbench.errors import NotFoundError, UsageError
-from workbench.evals.lab import EvalLab
-from workbench.evals.runner import Runtimes
-from workbench.evals.synthetic import (
+from workbench.evals.collecting.synthetic import (
     Proposal,
     QuestionMaker,
     ReviewQueue,
@@ -24,6 +22,8 @@ from workbench.evals.synthetic import (
     proposals_without,
     unanswerable,
 )
+from workbench.evals.lab import EvalLab
+from workbench.evals.running.runner import Runtimes
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Generation
 from workbench.records.corpus import Chunk

@@ -11,8 +11,8 @@ import pytest
 
 from bench.quantizations import FIXTURE, TASKS, make_fixture
 from storage.fixture import FixtureRunner
-from workbench.evals.checks import check, check_expectation
 from workbench.evals.formats import read_dataset
+from workbench.evals.tasks.checks import check, check_expectation
 from workbench.records.evals import Case
 
 

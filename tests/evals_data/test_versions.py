@@ -13,7 +13,7 @@ from storage.driver import connect
 from storage.migrations import MIGRATIONS, migrate
 from tests.library import NAME, open_library
 from workbench.errors import NotFoundError
-from workbench.evals.datasets import cautions, export_dataset, import_dataset
+from workbench.evals.collecting.transfer import cautions, export_dataset, import_dataset
 from workbench.ports import Store
 from workbench.records.codec import encode
 from workbench.records.evals import Case, Expectation, GoldSpan

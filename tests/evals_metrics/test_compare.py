@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.evals_metrics.builders import MANIFEST, result, run
-from workbench.evals.compare import compare_runs, differences, p_text, verdict
+from workbench.evals.measuring.compare import compare_runs, differences, p_text, verdict
 from workbench.records.answers import AskOptions
 from workbench.records.evals import RunConfig
 from workbench.records.retrieval import SearchOptions

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.evals_metrics.builders import WHEN, result, run
 from workbench.errors import UsageError
-from workbench.evals.gates import (
+from workbench.evals.deciding.gates import (
     all_passed,
     cases_needed,
     check_gate,
@@ -21,8 +21,8 @@ from workbench.evals.gates import (
     parse_gates,
     written_late,
 )
-from workbench.evals.scoring import make_report
-from workbench.evals.statistics import wilson
+from workbench.evals.measuring.scoring import make_report
+from workbench.evals.measuring.statistics import wilson
 from workbench.records.evals import Estimate, Gate, GateSet
 
 

@@ -11,10 +11,21 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.evals_metrics.builders import WHEN, case, result, run
-from workbench.evals.compare import compare_runs
-from workbench.evals.gates import check_gates, parse_gate
-from workbench.evals.markup import Bullets, Heading, Page, Paragraph, Table, latex_text, to_html, to_latex, to_markdown
-from workbench.evals.reports import (
+from workbench.evals.deciding.gates import check_gates, parse_gate
+from workbench.evals.measuring.compare import compare_runs
+from workbench.evals.measuring.scoring import make_report
+from workbench.evals.reporting.markup import (
+    Bullets,
+    Heading,
+    Page,
+    Paragraph,
+    Table,
+    latex_text,
+    to_html,
+    to_latex,
+    to_markdown,
+)
+from workbench.evals.reporting.reports import (
     comparison_html,
     comparison_markdown,
     decision_markdown,
@@ -23,7 +34,6 @@ from workbench.evals.reports import (
     report_markdown,
     stage_title,
 )
-from workbench.evals.scoring import make_report
 from workbench.records.codec import encode
 from workbench.records.evals import DecisionRecord, RunConfig, RunReport
 from workbench.text.clean import printable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.evals_metrics.builders import case, result, run
-from workbench.evals.scoring import make_report
+from workbench.evals.measuring.scoring import make_report
 from workbench.records.evals import RunConfig
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.evals.statistics import (
+from workbench.evals.measuring.statistics import (
     agreement,
     bootstrap,
     bounded_mean,

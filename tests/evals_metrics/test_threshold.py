@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals_metrics.builders import answer, case, result
-from workbench.evals.threshold import choose_threshold, risk_coverage
+from workbench.evals.deciding.threshold import choose_threshold, risk_coverage
 
 CASES = [case("a"), case("b"), case("c"), case("d"), case("u", answerable=False)]
 

@@ -17,7 +17,7 @@ from tests.library import NAME, open_library
 from workbench.__main__ import open_desk
 from workbench.cli import FrontEnds, run
 from workbench.evals.lab import EvalLab
-from workbench.evals.runner import Runtimes
+from workbench.evals.running.runner import Runtimes
 from workbench.ports import Cancel, Store
 from workbench.records.codec import encode
 from workbench.records.evals import Case, CaseResult, GoldSpan, RunConfig, RunProgress

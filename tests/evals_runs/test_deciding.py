@@ -10,7 +10,7 @@ from tests.evals_runs.conftest import BOOKS, CASES, FEE, LEXICAL, POOL, Bench
 from tests.library import NAME
 from workbench.answers.ask import Asker
 from workbench.errors import NotFoundError, UsageError
-from workbench.evals.gates import parse_gate
+from workbench.evals.deciding.gates import parse_gate
 from workbench.records.answers import AskOptions
 from workbench.records.evals import Run, RunConfig
 from workbench.records.retrieval import SearchOptions

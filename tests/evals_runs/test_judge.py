@@ -14,8 +14,8 @@ from tests.answers.fake_generator import FakeGenerator
 from tests.evals_runs.conftest import BOOKS, CASES, FEE, LEXICAL, MENU, POOL, Bench, Cli
 from workbench import paths
 from workbench.errors import EngineError, UsageError
-from workbench.evals.judge import RUBRIC, expected, read_verdict
-from workbench.evals.reports import judged_text
+from workbench.evals.judging.judge import RUBRIC, expected, read_verdict
+from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Generation

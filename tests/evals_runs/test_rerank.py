@@ -12,7 +12,7 @@ from tests.embedders import HashEmbedder
 from tests.library import NAME, open_library
 from workbench.desk import Desk
 from workbench.errors import Cancelled, NotFoundError, UsageError
-from workbench.evals.rerank import measure_rerank
+from workbench.evals.running.rerank import measure_rerank
 from workbench.ports import Store
 from workbench.records.corpus import Recipe
 from workbench.records.evals import Case, GoldSpan

@@ -11,7 +11,7 @@ from tests.answers.fake_generator import FakeGenerator
 from tests.evals_runs.conftest import BOOKS, CASES, FEE, LEXICAL, MENU, POOL, Bench
 from tests.library import NAME
 from workbench.errors import EngineError, FilterError, NotFoundError, UsageError
-from workbench.evals.sweep import vary, with_variable
+from workbench.evals.running.sweep import vary, with_variable
 from workbench.records.answers import AskOptions
 from workbench.records.evals import Case, CaseResult, Expectation, RunConfig
 from workbench.records.retrieval import SearchOptions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.evals_metrics.builders import answer as blank_answer
-from workbench.evals.failure import Findings, name_failure
-from workbench.evals.gold import Whereabouts
+from workbench.evals.gold.whereabouts import Whereabouts
+from workbench.evals.running.failure import Findings, name_failure
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Ledger, SupportLevel
 from workbench.records.evals import Case, CaseResult, FailureStage, GoldSpan
 

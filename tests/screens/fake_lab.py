@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import NotFoundError, UsageError
-from workbench.evals.compare import compare_runs
-from workbench.evals.failure import autopsy
-from workbench.evals.gates import check_gates, parse_gates
-from workbench.evals.reports import (
+from workbench.evals.deciding.gates import check_gates, parse_gates
+from workbench.evals.deciding.threshold import risk_coverage
+from workbench.evals.measuring.compare import compare_runs
+from workbench.evals.measuring.scoring import make_report
+from workbench.evals.reporting.reports import (
     comparison_markdown,
     decision_markdown,
     ranking_latex,
     report_html,
     report_markdown,
 )
-from workbench.evals.scoring import make_report
-from workbench.evals.threshold import risk_coverage
+from workbench.evals.running.failure import autopsy
 from workbench.ports import Cancel
 from workbench.records.answers import AskOptions, Manifest, Trace
 from workbench.records.evals import (

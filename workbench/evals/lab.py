@@ -12,16 +12,17 @@ from typing import Literal, TypeAlias
 
 from workbench.answers.ask import THRESHOLD_SETTING
 from workbench.errors import Cancelled, NotFoundError, UsageError
-from workbench.evals import failure, reports
-from workbench.evals.collecting import DatasetLab
-from workbench.evals.compare import compare_runs
+from workbench.evals.collecting.lab import DatasetLab
+from workbench.evals.deciding.gates import check_gates
+from workbench.evals.deciding.threshold import risk_coverage
 from workbench.evals.formats.trec import run_text
-from workbench.evals.gates import check_gates
-from workbench.evals.gold import GoldFinder, relevant
-from workbench.evals.judge import RUBRIC, Judge, summarise
-from workbench.evals.runner import EvalRunner, Runtimes
-from workbench.evals.scoring import make_report
-from workbench.evals.threshold import risk_coverage
+from workbench.evals.gold.whereabouts import GoldFinder, relevant
+from workbench.evals.judging.judge import RUBRIC, Judge, summarise
+from workbench.evals.measuring.compare import compare_runs
+from workbench.evals.measuring.scoring import make_report
+from workbench.evals.reporting import reports
+from workbench.evals.running import failure
+from workbench.evals.running.runner import EvalRunner, Runtimes
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
 from workbench.records.answers import AskOptions

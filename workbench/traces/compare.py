@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from workbench.answers.context import ordered
 from workbench.answers.manifest import flat
-from workbench.evals.compare import causes
+from workbench.evals.measuring.compare import causes
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Evidence, Trace
 from workbench.records.codec import encode

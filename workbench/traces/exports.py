@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from workbench.evals.markup import markdown_text
+from workbench.evals.reporting.markup import markdown_text
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Context, Decision, Generation, Trace, TraceSpan
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult

@@ -7,7 +7,7 @@ import click
 from workbench.cli.display import StatusLine, print_json, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
-from workbench.evals.compare import p_text
+from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
 from workbench.records.retrieval import RerankGain
 

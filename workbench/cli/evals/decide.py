@@ -14,7 +14,7 @@ from workbench.cli.evals.text import print_warnings
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError
-from workbench.evals.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
+from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
 from workbench.i18n import tr
 from workbench.records.evals import Gate, GateResult, GateSet, Run, Verdict
 

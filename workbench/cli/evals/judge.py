@@ -11,8 +11,8 @@ from workbench.cli.display import StatusLine, print_json, stoppable
 from workbench.cli.evals.runs import group, run_number
 from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
-from workbench.evals.judge import RUBRIC
-from workbench.evals.reports import judged_text
+from workbench.evals.judging.judge import RUBRIC
+from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
 from workbench.text.clean import printable
 

@@ -12,7 +12,7 @@ from workbench.cli.evals.runs import group
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError
-from workbench.evals.gold import named
+from workbench.evals.gold.whereabouts import named
 from workbench.i18n import tr
 from workbench.records.evals import GoldSpan
 from workbench.text.clean import printable

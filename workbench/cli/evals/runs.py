@@ -17,7 +17,7 @@ from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import model_path
 from workbench.desk import Desk
 from workbench.errors import UsageError
-from workbench.evals.sweep import VARIABLES, check_keys, vary, with_variable
+from workbench.evals.running.sweep import VARIABLES, check_keys, vary, with_variable
 from workbench.i18n import tr
 from workbench.records.codec import decode
 from workbench.records.evals import RunConfig, RunProgress

@@ -7,9 +7,16 @@ from collections.abc import Sequence
 import click
 
 from workbench.cli.display import duration, print_table
-from workbench.evals.compare import p_text, verdict
-from workbench.evals.reports import counted_text, estimate_text, headline_metrics, judged_text, run_name, stage_title
-from workbench.evals.scoring import describe
+from workbench.evals.measuring.compare import p_text, verdict
+from workbench.evals.measuring.scoring import describe
+from workbench.evals.reporting.reports import (
+    counted_text,
+    estimate_text,
+    headline_metrics,
+    judged_text,
+    run_name,
+    stage_title,
+)
 from workbench.i18n import tr
 from workbench.records.evals import Case, CaseResult, MetricChange, RunComparison, RunReport
 from workbench.text.clean import printable

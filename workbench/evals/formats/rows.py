@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Final
 
 from workbench.errors import WorkbenchError
-from workbench.evals.checks import check_expectation
+from workbench.evals.tasks.checks import check_expectation
 from workbench.i18n import tr
 from workbench.records.codec import TYPE_KEY, decode, encode
 from workbench.records.evals import Case, Expectation, GoldSpan

@@ -15,7 +15,7 @@ Found: TypeAlias = tuple[int, Case] | RowProblem
 """A case and the line it begins on, or what is wrong with a row."""
 
 Locate: TypeAlias = Callable[[str], GoldSpan | None]
-"""Where a passage stands in the collection's documents, None when nowhere (``workbench.evals.anchors.Locator``)."""
+"""Where a passage stands in the collection's documents, None when nowhere (``evals.gold.anchors.Locator``)."""
 
 TextOf: TypeAlias = Callable[[str], str]
 """A document's stored text by its source_id, "" when there is none."""

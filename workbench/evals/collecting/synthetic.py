@@ -14,7 +14,7 @@ from typing import Final
 
 from workbench.answers.prompt import answer_language, neutral, plain
 from workbench.errors import BudgetError
-from workbench.evals.anchors import anchor_chunk
+from workbench.evals.gold.anchors import anchor_chunk
 from workbench.i18n import tr
 from workbench.ports import Cancel, CorpusRepository, DatasetRepository, Generator
 from workbench.records.answers import Generation, Message

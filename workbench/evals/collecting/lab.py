@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from workbench.errors import NotFoundError, UsageError
-from workbench.evals import datasets
-from workbench.evals.anchors import CENTRAL
+from workbench.evals.collecting import transfer
+from workbench.evals.collecting.synthetic import Proposal, QuestionMaker, ReviewQueue, choose_chunks, proposals_without
+from workbench.evals.gold.anchors import CENTRAL
 from workbench.evals.metrics import abstained
-from workbench.evals.runner import Runtimes, find_dataset
-from workbench.evals.synthetic import Proposal, QuestionMaker, ReviewQueue, choose_chunks, proposals_without
+from workbench.evals.running.runner import Runtimes, find_dataset
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
 from workbench.records.answers import Answer, Trace
@@ -58,7 +58,7 @@ class DatasetLab:
             UsageError: no such format.
         """
         asked = collection or self._runtimes.collection()
-        return datasets.import_dataset(self._store, Path(path).expanduser(), name, asked, format)
+        return transfer.import_dataset(self._store, Path(path).expanduser(), name, asked, format)
 
     def export_dataset(self, dataset: str, path: str, format: str = "jsonl", version: str = "") -> tuple[str, ...]:
         """Writes it to a file or folder; returns the fields that the format couldn't keep.
@@ -67,11 +67,11 @@ class DatasetLab:
             NotFoundError: no such dataset or version.
             UsageError: no such format, or the path can't be written.
         """
-        return datasets.export_dataset(self._store, dataset, Path(path).expanduser(), format, version)
+        return transfer.export_dataset(self._store, dataset, Path(path).expanduser(), format, version)
 
     def cautions(self, dataset: str) -> tuple[str, ...]:
         """What weakens the dataset before anything runs. Raises NotFoundError."""
-        return datasets.cautions(self.cases(dataset))
+        return transfer.cautions(self.cases(dataset))
 
     def review(self, dataset: str) -> ReviewQueue:
         """The candidates that wait for a person before they join the dataset."""

@@ -14,8 +14,8 @@ from workbench.answers.ask import THRESHOLD_SETTING
 from workbench.answers.manifest import flat, library_versions, manifest
 from workbench.answers.support import THRESHOLD
 from workbench.errors import Cancelled, EngineError, NotFoundError, UsageError
-from workbench.evals.execution import CaseRunner
-from workbench.evals.scoring import segments_of
+from workbench.evals.measuring.scoring import segments_of
+from workbench.evals.running.execution import CaseRunner
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Manifest

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from workbench.evals.scoring import Column, columns, describe, estimate, sample, statistic
-from workbench.evals.statistics import FEW, mcnemar, paired_difference
+from workbench.evals.measuring.scoring import Column, columns, describe, estimate, sample, statistic
+from workbench.evals.measuring.statistics import FEW, mcnemar, paired_difference
 from workbench.i18n import tr
 from workbench.records.codec import TYPE_KEY, encode
 from workbench.records.evals import CaseResult, MetricChange, Run, RunComparison

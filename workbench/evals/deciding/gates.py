@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from workbench.errors import UsageError
+from workbench.evals.measuring.scoring import describe
+from workbench.evals.measuring.statistics import OPEN, cases_for_quantile, cases_for_share
 from workbench.evals.metrics import Metric, metric
-from workbench.evals.scoring import describe
-from workbench.evals.statistics import OPEN, cases_for_quantile, cases_for_share
 from workbench.i18n import tr
 from workbench.records.evals import Comparison, Estimate, Gate, GateResult, GateSet, Run, RunReport
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from workbench.errors import Cancelled, UsageError
-from workbench.evals.anchors import Anchors
-from workbench.evals.gold import relevant
-from workbench.evals.statistics import mcnemar
+from workbench.evals.gold.anchors import Anchors
+from workbench.evals.gold.whereabouts import relevant
+from workbench.evals.measuring.statistics import mcnemar
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
 from workbench.records.evals import Case, Dataset

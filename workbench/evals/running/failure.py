@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.evals.anchors import is_whole
-from workbench.evals.gold import Whereabouts, carries, named, relevant
-from workbench.evals.marks import RIGHT, cited_gold, said_in
+from workbench.evals.gold.anchors import is_whole
+from workbench.evals.gold.whereabouts import Whereabouts, carries, named, relevant
 from workbench.evals.metrics import answer_correctness
-from workbench.evals.reports import stage_title
+from workbench.evals.reporting.reports import stage_title
+from workbench.evals.running.marks import RIGHT, cited_gold, said_in
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Context, Evidence, Generation
 from workbench.records.evals import Case, CaseResult, FailureStage, GoldSpan, Ranked

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from workbench.errors import QueryError, UsageError
 from workbench.evals.metrics.answers import token_f1
-from workbench.evals.numbers import difference, expected_quantity, quantities
+from workbench.evals.tasks.numbers import difference, expected_quantity, quantities
 from workbench.i18n import tr
 from workbench.ports import ResultSet, SqlRunner, SqlValue
 from workbench.records.evals import CheckResult, Expectation

@@ -6,10 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from workbench.evals.compare import p_text, verdict
-from workbench.evals.gates import gate_text
-from workbench.evals.markup import Block, Bullets, Heading, Page, Paragraph, Table, to_html, to_latex, to_markdown
-from workbench.evals.scoring import describe
+from workbench.evals.deciding.gates import gate_text
+from workbench.evals.measuring.compare import p_text, verdict
+from workbench.evals.measuring.scoring import describe
+from workbench.evals.reporting.markup import (
+    Block,
+    Bullets,
+    Heading,
+    Page,
+    Paragraph,
+    Table,
+    to_html,
+    to_latex,
+    to_markdown,
+)
 from workbench.i18n import tr
 from workbench.records.evals import (
     CaseResult,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.evals.anchors import Anchors, is_whole
+from workbench.evals.gold.anchors import Anchors, is_whole
 from workbench.ports import Store
 from workbench.records.corpus import Chunk, Index
 from workbench.records.evals import Case, GoldSpan

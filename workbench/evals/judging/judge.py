@@ -14,7 +14,7 @@ from typing import Final
 
 from workbench.answers.prompt import neutral, plain
 from workbench.errors import BudgetError, Cancelled
-from workbench.evals.statistics import agreement, wilson
+from workbench.evals.measuring.statistics import agreement, wilson
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator
 from workbench.records.answers import Message

@@ -13,11 +13,11 @@ from typing import Final, TypeVar
 
 from workbench.answers.ask import Asker
 from workbench.errors import BudgetError, Cancelled, EngineError, FileError, FilterError, NotFoundError, UsageError
-from workbench.evals import marks
-from workbench.evals.checks import check
-from workbench.evals.failure import Failure, Findings, engine_failure, name_failure
-from workbench.evals.fixed import FixedSearcher
-from workbench.evals.gold import GoldFinder, Whereabouts, relevant
+from workbench.evals.gold.whereabouts import GoldFinder, Whereabouts, relevant
+from workbench.evals.running import marks
+from workbench.evals.running.failure import Failure, Findings, engine_failure, name_failure
+from workbench.evals.running.fixed import FixedSearcher
+from workbench.evals.tasks.checks import check
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Context, Generation, Message, Trace

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workbench.errors import NotFoundError
-from workbench.evals.anchors import Locator
 from workbench.evals.formats import read_dataset, write_dataset
-from workbench.evals.statistics import FEW
+from workbench.evals.gold.anchors import Locator
+from workbench.evals.measuring.statistics import FEW
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository, Store
 from workbench.records.evals import Case, Imported

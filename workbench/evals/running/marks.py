@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from workbench.evals import metrics
-from workbench.evals.gold import carries, needed, relevant
+from workbench.evals.gold.whereabouts import carries, needed, relevant
 from workbench.records.answers import Answer, Evidence, Generation
 from workbench.records.evals import Case
 

@@ -8,8 +8,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from workbench.evals.metrics import METRICS, Metric, find_metric
-from workbench.evals.statistics import (
+from workbench.evals.measuring.statistics import (
     FEW,
     Sample,
     StatisticOf,
@@ -21,6 +20,7 @@ from workbench.evals.statistics import (
     ratio,
     wilson,
 )
+from workbench.evals.metrics import METRICS, Metric, find_metric
 from workbench.i18n import tr
 from workbench.records.evals import Case, CaseResult, Estimate, Layer, Run, RunReport, Segment
 

@@ -1,0 +1,1 @@
+"""What follows from figures: gates that are locked before the run, and the threshold τ."""

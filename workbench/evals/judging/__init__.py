@@ -1,0 +1,1 @@
+"""Models as judges, and how far people agree with them. Their verdicts stand beside the scores, in none of them."""

@@ -1,0 +1,1 @@
+"""Model tasks: an output held against what its case expects. No corpus and no judge."""
