@@ -17,6 +17,7 @@ from textual.widgets import Static
 from screens.base import ModeScreen
 from screens.dialogs import PathDialog
 from screens.messages import LoadMoved
+from screens.models.rooms import Rooms
 from screens.style import Line, Tone, bar, content, count, gauge, parameters, size
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Column, Grid, ListPane, Row
@@ -57,7 +58,10 @@ class ModelsScreen(ModeScreen):
         ),
         Binding("a", "folder", "Add folder", id="models.folder", tooltip="Look for GGUF files there too"),
         Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew"),
-        Binding("escape", "stop", "Stop loading", show=False, id="models.stop"),
+        Binding("p", "room('playground')", "Playground", id="models.playground", tooltip="Write to the loaded model"),
+        Binding("b", "room('bench')", "Bench", id="models.bench", tooltip="Measure the marked models"),
+        Binding("L", "room('ladder')", "Ladder", id="models.ladder", tooltip="One model in several quantizations"),
+        Binding("escape", "stop", "Back", show=False, id="models.stop", tooltip="Stops loading; shuts the tab below"),
     ]
 
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
@@ -76,6 +80,7 @@ class ModelsScreen(ModeScreen):
             with VerticalScroll(id="card", classes="pane", can_focus=False):
                 yield Facts(id="card-text")
         yield Static("", id="gauges", classes="pane")
+        yield Rooms(self.desk, self.jobs)
 
     def on_mount(self) -> None:
         """Titles in the interface's language."""
@@ -112,11 +117,12 @@ class ModelsScreen(ModeScreen):
     def _show_rows(self) -> None:
         self.query_one(ListPane).show([_row(f, self._loaded, self._fits.get(f.path)) for f in self._files.values()])
 
-    @on(Grid.Highlighted)
+    @on(Grid.Highlighted, "#library-grid")
     def highlighted(self, event: Grid.Highlighted) -> None:
         """The card follows the cursor."""
         self._under_cursor = event.key
         self._show_card(event.key)
+        self.query_one(Rooms).file_changed(self._files.get(event.key))
         self.query_one("#card").scroll_home(animate=False)
         self.refresh_bindings()
 
@@ -155,6 +161,7 @@ class ModelsScreen(ModeScreen):
         if loaded != self._loaded:
             self._loaded = loaded
             self._show_rows()
+        self.query_one(Rooms).status_changed(status)
         self.refresh_bindings()
 
     # -- loading ---------------------------------------------------------------------------------------------------
@@ -164,13 +171,13 @@ class ModelsScreen(ModeScreen):
         if action == "unload" and not self._loaded:
             return None
         if action == "stop":
-            return self._loading is not None
+            return self._loading is not None or bool(self.query_one(Rooms).opened)
         if action == "window":
             file = self._files.get(self._under_cursor)
             return bool(file and file.shape.window)
         return True
 
-    @on(Grid.Opened)
+    @on(Grid.Opened, "#library-grid")
     def action_load(self) -> None:
         """Loads the file under the cursor."""
         file = self._files.get(self.query_one("#library-grid", Grid).key)
@@ -222,9 +229,22 @@ class ModelsScreen(ModeScreen):
         self.bench.show_error(error)
 
     def action_stop(self) -> None:
-        """Stops loading."""
+        """Stops loading, else shuts the room that is open."""
         if self._loading:
             self._loading.stop()
+        else:
+            self.query_one(Rooms).shut()
+            self.query_one("#library-grid").focus()
+            self.refresh_bindings()
+
+    def action_room(self, name: str) -> None:
+        """Opens a room; the key of the open one shuts it."""
+        rooms = self.query_one(Rooms)
+        if rooms.opened == name:
+            self.action_stop()
+        else:
+            rooms.open(name)
+        self.refresh_bindings()
 
     def action_unload(self) -> None:
         """Ends the child process."""

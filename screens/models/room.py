@@ -1,0 +1,43 @@
+"""What the rooms below the library have in common: each is a tab in which something is done with a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from screens.style import Tone, content
+from screens.work import Jobs
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk, DeskStatus
+    from workbench.records.models import ModelFile
+
+
+class Room(Vertical, can_focus=True):
+    """A tab of the Models screen. Subclasses give ``empty`` and, once there is something to show, their own widgets."""
+
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__()
+        self.desk = desk
+        self.jobs = jobs
+
+    def empty(self) -> str:
+        """What to do so that there is something to see here."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        """The empty state."""
+        yield Static(content((self.empty(), Tone.DIM)), classes="empty")
+
+    def entered(self) -> None:
+        """The person opened the room: what is used first in it takes the focus."""
+        self.focus()
+
+    def file_changed(self, file: ModelFile | None) -> None:
+        """The library's cursor stands on another file."""
+
+    def status_changed(self, status: DeskStatus) -> None:
+        """Several times a second: what is loaded, and the gauges."""
