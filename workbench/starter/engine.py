@@ -108,9 +108,9 @@ def _build(say: Say) -> Path:
     with tempfile.TemporaryDirectory(dir=cache, prefix=".build-") as name:
         work = Path(name)
         say(tr("engine: fetching the sources of {requirement} (77 MB)", requirement=_REQUIREMENT))
-        source = _fetch(work)
+        source = fetch_sources(work)
         say(tr("engine: building the library (2–5 minutes; log in {path})", path=log_path()))
-        library = _compile(source / "vendor" / "llama.cpp", work, say)
+        library = compile_target(source, work, say)
         target = source / "llama_cpp" / "lib"
         target.mkdir(exist_ok=True)
         for pattern in _LIBRARIES:
@@ -120,8 +120,8 @@ def _build(say: Say) -> Path:
         return _pack(source, work, cache)
 
 
-def _fetch(work: Path) -> Path:
-    """Downloads, proves and unpacks the sources; returns their folder."""
+def fetch_sources(work: Path) -> Path:
+    """Downloads, proves and unpacks the sources into ``work``; returns their folder. Raises WorkbenchError."""
     _run(
         [
             *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary=llama-cpp-python"),
@@ -140,13 +140,28 @@ def _fetch(work: Path) -> Path:
     return work / archive.name.removesuffix(".tar.gz")
 
 
-def _compile(source: Path, work: Path, say: Say) -> Path:
-    """The library by cmake and ninja, which pip brings; returns the folder it lies in."""
+def compile_target(
+    source: Path, work: Path, say: Say, target: str = "llama", options: Sequence[str] = (), jobs: int = 0
+) -> Path:
+    """Builds the library, or another of llama.cpp's targets, by cmake and ninja, which pip brings.
+
+    Args:
+        source: the folder that ``fetch_sources`` returned.
+        options: for cmake, after the library's own, which they override.
+        jobs: compilers at once; 0 leaves it to ninja.
+
+    Returns:
+        The folder that the binaries lie in.
+
+    Raises:
+        WorkbenchError: the build failed.
+    """
     tools, build = work / "tools", work / "build"
     _run([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(tools), "cmake", "ninja"])
     environment = {"PATH": f"{tools / 'bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(tools)}
     cmake = str(tools / "bin" / "cmake")
-    _run([cmake, "-G", "Ninja", "-S", str(source), "-B", str(build), *_CMAKE_OPTIONS], environment)
+    sources = str(source / "vendor" / "llama.cpp")
+    _run([cmake, "-G", "Ninja", "-S", sources, "-B", str(build), *_CMAKE_OPTIONS, *options], environment)
     shown = 0
 
     def show(line: str) -> None:
@@ -155,7 +170,8 @@ def _compile(source: Path, work: Path, say: Say) -> Path:
             shown = percent
             say(tr("engine: {percent} %", percent=percent))
 
-    _run([cmake, "--build", str(build), "--target", "llama"], environment, show)
+    parallel = ["--parallel", str(jobs)] if jobs else []
+    _run([cmake, "--build", str(build), "--target", target, *parallel], environment, show)
     return build / "bin"
 
 
