@@ -205,6 +205,28 @@ class ChildGenerator:
                 case protocol.Failed():
                     yield replace(latest, state="error", stop_reason="error", error=_generation_error(event))
 
+    def measure(self, prompt: int, generate: int, depth: int = 0, cancel: Cancel | None = None) -> float:
+        """Seconds to evaluate ``prompt`` random tokens at once, then ``generate`` one by one, with ``depth`` before them.
+
+        Nothing else is in them: no sampling, no tokenising, no wire. What was cached before is gone.
+
+        Raises:
+            EngineError: the engine can't compute it, or the child is dead, or dies on the way.
+            Cancelled: ``cancel`` was set; it takes effect between tokens and between batches.
+        """
+        for event in self._process.ask(lambda id_: protocol.Measure(id_, prompt, generate, depth), cancel):
+            match event:
+                case protocol.Measured():
+                    return event.seconds
+                case protocol.Failed():
+                    raise EngineError(
+                        tr("The measurement failed"),
+                        _generation_error(event),
+                        tr("Load the model with a larger context, or measure fewer tokens."),
+                        log=self._process.log,
+                    )
+        raise Cancelled
+
     def gauges(self) -> Gauges:
         """Memory of the child and the machine now."""
         return measure(self._process.pid)

@@ -6,6 +6,7 @@ import queue
 import time
 
 from workbench.engine.llama_model import NativeError, NativeModel
+from workbench.engine.llama_timing import evaluation_seconds
 from workbench.engine.llama_sampler import Sampler
 from workbench.engine.protocol import (
     Cancel,
@@ -17,6 +18,8 @@ from workbench.engine.protocol import (
     Generate,
     LoadFraction,
     LoadModel,
+    Measure,
+    Measured,
     ModelLoaded,
     Request,
     Step,
@@ -34,7 +37,7 @@ class LlamaServer:
 
     def __init__(self, wire: Wire[Request, Event]) -> None:
         self._wire = wire
-        self._waiting: queue.SimpleQueue[tuple[LoadModel | Generate, float]] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[tuple[LoadModel | Generate | Measure, float]] = queue.SimpleQueue()
         self._cancelled: set[int] = set()
         self._running = 0
         self._model: NativeModel | None = None
@@ -46,7 +49,7 @@ class LlamaServer:
                 self._cancelled.add(request.id)
             case Count():
                 self._count(request)
-            case LoadModel() | Generate():
+            case LoadModel() | Generate() | Measure():
                 self._waiting.put((request, time.perf_counter()))
             case _:
                 raise TypeError(f"not for a language model: {request}")
@@ -57,10 +60,13 @@ class LlamaServer:
             request, received = self._waiting.get()
             self._running = request.id
             try:
-                if isinstance(request, LoadModel):
-                    self._load(request)
-                else:
-                    self._generate(request, received)
+                match request:
+                    case LoadModel():
+                        self._load(request)
+                    case Generate():
+                        self._generate(request, received)
+                    case Measure():
+                        self._measure(request)
                 ending: Done | Failed = Done(request.id)
             except NativeError as error:
                 ending = Done(request.id) if self._is_cancelled() else Failed(request.id, error.kind, error.detail)
@@ -91,6 +97,11 @@ class LlamaServer:
         tokens = self._loaded().tokenize(request.text, as_prompt=request.as_prompt)
         self._wire.send(Counted(request.id, len(tokens)))
         self._wire.send(Done(request.id))
+
+    def _measure(self, request: Measure) -> None:
+        seconds = evaluation_seconds(self._loaded(), request.prompt, request.generate, request.depth)
+        if seconds is not None:
+            self._wire.send(Measured(request.id, seconds))
 
     def _generate(self, request: Generate, received: float) -> None:
         model = self._loaded()

@@ -9,7 +9,8 @@ import ctypes
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import llama_cpp.llama_cpp as ll
@@ -149,6 +150,15 @@ class NativeModel:
         if not context:
             raise NativeError("context", self.log.first_error())
         return context
+
+    @contextmanager
+    def uninterrupted(self) -> Iterator[None]:
+        """Evaluations don't ask at every node whether they shall stop; between batches they still do."""
+        ll.llama_set_abort_callback(self.pointer, ll.ggml_abort_callback(0), ctypes.c_void_p(0))
+        try:
+            yield
+        finally:
+            ll.llama_set_abort_callback(self.pointer, self._abort, ctypes.c_void_p(0))
 
     def _special_text(self, token: int) -> str:
         text = ll.llama_vocab_get_text(self.vocabulary, token) if token >= 0 else None

@@ -43,6 +43,19 @@ class Generate:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """Times the evaluation alone of ``prompt`` tokens at once, then of ``generate`` one by one, after ``depth`` others.
+
+    As llama-bench does it: random tokens, no sampling, no tokenising, nothing held from before. Event: ``Measured``.
+    """
+
+    id: int
+    prompt: int
+    generate: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
 class LoadEmbedder:
     """Loads an ONNX embedder from its folder. No events."""
 
@@ -82,7 +95,7 @@ class Cancel:
     id: int
 
 
-Request: TypeAlias = LoadModel | Count | Generate | LoadEmbedder | Embed | Locate | Cancel
+Request: TypeAlias = LoadModel | Count | Generate | Measure | LoadEmbedder | Embed | Locate | Cancel
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +135,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """How long an evaluation took."""
+
+    id: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Embedded:
     """The vector of the next text: float32, little-endian; ``tokens``: the rows of its tokens, float16 likewise."""
 
@@ -154,4 +175,4 @@ class Failed:
     detail: str
 
 
-Event: TypeAlias = LoadFraction | ModelLoaded | Counted | Step | Embedded | Located | Done | Failed
+Event: TypeAlias = LoadFraction | ModelLoaded | Counted | Step | Measured | Embedded | Located | Done | Failed

@@ -41,6 +41,11 @@ class Library:
                 self._remember_files(self._files)
             return self._files
 
+    def identified(self, path: str) -> ModelFile:
+        """The file as its header describes it, with its SHA-256: computed once and remembered. It need not be listed."""
+        (file,) = self._with_known_hashes([read_header(Path(path).expanduser().absolute())])
+        return self._hashed(file, lambda _: None)
+
     def add_folder(self, path: str) -> None:
         """Raises UsageError when it isn't a folder."""
         folder = Path(path).expanduser()
