@@ -1,0 +1,178 @@
+"""A decision sheet: what is required filters first, what is left is weighed, and the weights are questioned.
+
+Sources: the conjunctive method and the weighted sum model of multi-criteria decision analysis (Fishburn, 1967); Pareto
+dominance.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from workbench.errors import UsageError
+from workbench.i18n import tr
+from workbench.records.decisions import Criterion, Flip, Option, Scored, Sheet, Verdict
+
+_MOST_CORNERS: Final = 4096
+"""Combinations of interval ends that are tried; beyond them each option is tried at its own best and worst only."""
+
+
+def judge(sheet: Sheet) -> Verdict:
+    """Ranks the options.
+
+    score(a) = Σ w_j · q_j(a) - penalty(a), where q is the value scaled to 0-1 over the options that are left (or over
+    the criterion's own ``worst``-``best``), and the weights add up to 1.
+
+    Raises:
+        UsageError: no criterion or option, a value that is missing or no number, weights that are negative or all 0.
+    """
+    weights = _weights(sheet)
+    reasons = {option.name: _ruled_out(option, sheet.criteria) for option in sheet.options}
+    left = [option for option in sheet.options if not reasons[option.name]]
+    scaled = _scaled(sheet.criteria, left)
+    scored = [
+        Scored(
+            option,
+            _score(scaled[option.name], weights, option.penalty),
+            {name: weights[name] * q for name, q in scaled[option.name].items()},
+            dominated_by=_dominators(option, left, sheet.criteria),
+        )
+        for option in left
+    ]
+    out = [Scored(option, None, {}, reasons[option.name]) for option in sheet.options if reasons[option.name]]
+    ranking = (*sorted(scored, key=lambda s: (-(s.score or 0.0), s.option.name)), *out)
+    winner = ranking[0].option.name if scored else ""
+    flips = tuple(_flip(c.name, weights, scaled, left, winner) for c in sheet.criteria) if len(left) > 1 else ()
+    return Verdict(ranking, flips, _is_close(sheet.criteria, left, weights, winner))
+
+
+def _weights(sheet: Sheet) -> dict[str, float]:
+    names = [c.name for c in sheet.criteria]
+    total = math.fsum(c.weight for c in sheet.criteria)
+    if not sheet.criteria or not sheet.options or len(set(names)) < len(names):
+        raise _unusable(tr("A sheet needs options, and criteria with different names."))
+    if total <= 0 or any(not c.weight >= 0 for c in sheet.criteria):
+        raise _unusable(tr("Weights are numbers of at least 0, and not all of them 0."))
+    for option, criterion in itertools.product(sheet.options, sheet.criteria):
+        value = option.values.get(criterion.name)
+        if value is None or not math.isfinite(value.value):
+            raise _unusable(tr("{option} has no number for {criterion}.", option=option.name, criterion=criterion.name))
+    return {c.name: c.weight / total for c in sheet.criteria}
+
+
+def _unusable(why: str) -> UsageError:
+    return UsageError(tr("The sheet can't be judged"), why, tr("Mend the sheet, then judge it again."))
+
+
+def _ruled_out(option: Option, criteria: Sequence[Criterion]) -> str:
+    for criterion in criteria:
+        value = option.values[criterion.name].value
+        if criterion.least is not None and value < criterion.least:
+            return tr("{name} {value} is below {least}", name=criterion.name, value=value, least=criterion.least)
+        if criterion.most is not None and value > criterion.most:
+            return tr("{name} {value} is above {most}", name=criterion.name, value=value, most=criterion.most)
+    return ""
+
+
+def _scaled(
+    criteria: Sequence[Criterion], options: Sequence[Option], values: Mapping[tuple[str, str], float] | None = None
+) -> dict[str, dict[str, float]]:
+    """Each option's values from 0 (worst) to 1 (best); where all are the same, 1. ``values`` stand in for their own."""
+    found: dict[str, dict[str, float]] = {option.name: {} for option in options}
+    for c in criteria:
+        column = {o.name: (values or {}).get((o.name, c.name), o.values[c.name].value) for o in options}
+        if not column:
+            continue
+        ends = (min(column.values()), max(column.values()))
+        worst, best = ends if c.better == "more" else ends[::-1]
+        worst, best = (worst if c.worst is None else c.worst), (best if c.best is None else c.best)
+        for name, value in column.items():
+            found[name][c.name] = min(1.0, max(0.0, (value - worst) / (best - worst))) if best != worst else 1.0
+    return found
+
+
+def _score(scaled: Mapping[str, float], weights: Mapping[str, float], penalty: float) -> float:
+    return math.fsum(weights[name] * q for name, q in scaled.items()) - penalty
+
+
+def _dominators(option: Option, options: Sequence[Option], criteria: Sequence[Criterion]) -> tuple[str, ...]:
+    def signed(of: Option, criterion: Criterion) -> float:
+        value = of.values[criterion.name].value
+        return value if criterion.better == "more" else -value
+
+    def dominates(other: Option) -> bool:
+        gains = [signed(other, c) - signed(option, c) for c in criteria]
+        return min(gains) >= 0 and max(gains) > 0
+
+    return tuple(other.name for other in options if other is not option and dominates(other))
+
+
+def _flip(
+    name: str,
+    weights: Mapping[str, float],
+    scaled: Mapping[str, Mapping[str, float]],
+    options: Sequence[Option],
+    winner: str,
+) -> Flip:
+    """Where the winner changes when this weight moves and the others share the rest as they do now.
+
+    With weight t, an option's score is t·q + (1 - t)·r - penalty: a line; the winner's crossings with the others tell.
+    """
+    rest = 1.0 - weights[name]
+    penalties = {option.name: option.penalty for option in options}
+
+    def line(option: str) -> tuple[float, float]:
+        q = scaled[option][name]
+        others = [c for c in weights if c != name]
+        r = math.fsum((weights[c] / rest if rest > 0 else 1 / len(others)) * scaled[option][c] for c in others)
+        return r - penalties[option], q - r
+
+    start, slope = line(winner)
+    downs: list[tuple[float, str]] = []
+    ups: list[tuple[float, str]] = []
+    for option in scaled:
+        other_start, other_slope = line(option)
+        if option == winner or other_slope == slope:
+            continue
+        crossing = (other_start - start) / (slope - other_slope)
+        if other_slope < slope and 0 <= crossing <= weights[name]:
+            downs.append((crossing, option))
+        elif other_slope > slope and weights[name] <= crossing <= 1:
+            ups.append((crossing, option))
+    down, up = max(downs, default=(None, "")), min(ups, default=(None, ""))
+    return Flip(name, weights[name], *down, *up)
+
+
+def _is_close(
+    criteria: Sequence[Criterion], options: Sequence[Option], weights: Mapping[str, float], winner: str
+) -> bool:
+    """Whether some choice of values within the measured intervals makes another option win."""
+    open_ends = [
+        ((o.name, c.name), (v.low, v.high))
+        for o in options
+        for c in criteria
+        if (v := o.values[c.name]).low is not None and v.high is not None and v.low < v.high
+    ]
+    if 2 ** len(open_ends) <= _MOST_CORNERS:
+        corners = [
+            dict(zip([key for key, _ in open_ends], ends, strict=True))
+            for ends in itertools.product(*(ends for _, ends in open_ends))
+        ]
+    else:
+        better = {c.name: c.better for c in criteria}
+        corners = [
+            {
+                (name, criterion): ends[(name == favoured) == (better[criterion] == "more")]
+                for (name, criterion), ends in open_ends
+            }
+            for favoured in (o.name for o in options)
+        ]
+    penalties = {o.name: o.penalty for o in options}
+    for values in corners:
+        scaled = _scaled(criteria, options, {key: end for key, end in values.items() if end is not None})
+        scores = {name: _score(q, weights, penalties[name]) for name, q in scaled.items()}
+        if scores and max(scores, key=lambda name: (scores[name], name == winner)) != winner:
+            return True
+    return False
