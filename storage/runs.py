@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from storage.connections import Connections
 from storage.driver import Connection, storable
+from storage.holders import is_alive, this_process
 from storage.rows import now, record_json
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
@@ -29,7 +30,7 @@ from workbench.records.evals import (
 )
 
 _RUN: Final = """
-    SELECT id, config, dataset_hash, manifest, status, created, done, total, passed, baseline,
+    SELECT id, config, dataset_hash, manifest, status, holder, created, done, total, passed, baseline,
         CASE status WHEN 'complete' THEN (SELECT count(r.passed) FROM eval_result r WHERE r.run_id = eval_run.id) ELSE 0
         END
     FROM eval_run
@@ -56,12 +57,13 @@ class FileRuns:
     # -- runs and results ------------------------------------------------------------------------------------------
 
     def create(self, config: RunConfig, dataset_hash: str, manifest: Manifest, total: int) -> Run:
-        """A new run, running, with no result yet."""
+        """A new run, running, held by this process, with no result yet."""
         statement = """
-            INSERT INTO eval_run (dataset, dataset_hash, config, manifest, status, created, total)
-            VALUES (?, ?, ?, ?, 'running', ?, ?) RETURNING id
+            INSERT INTO eval_run (dataset, dataset_hash, config, manifest, status, holder, created, total)
+            VALUES (?, ?, ?, ?, 'running', ?, ?, ?) RETURNING id
         """
-        row = (storable(config.dataset), dataset_hash, record_json(config), record_json(manifest), now(), total)
+        told = record_json(config), record_json(manifest)
+        row = (storable(config.dataset), dataset_hash, *told, this_process(), now(), total)
         run_id = self._connections.write(lambda c: int(c.execute(statement, row).fetchone()[0]))
         return self.run(run_id)
 
@@ -77,10 +79,10 @@ class FileRuns:
         return tuple(map(_run, rows))
 
     def set_status(self, run_id: int, status: RunStatus) -> Run:
-        """Raises NotFoundError."""
+        """A run that is running from now on is held by this process. Raises NotFoundError."""
 
         def work(c: Connection) -> Run:
-            c.execute("UPDATE eval_run SET status = ? WHERE id = ?", (status, run_id))
+            c.execute("UPDATE eval_run SET status = ?, holder = ? WHERE id = ?", (status, this_process(), run_id))
             return _find(c, run_id)
 
         return self._connections.write(work)
@@ -250,13 +252,13 @@ def _no_result(run_id: int, case_id: str) -> NotFoundError:
 
 
 def _run(row: tuple[Any, ...]) -> Run:
-    number, config, dataset_hash, manifest, status, created, done, total, passed, baseline, scored = row
+    number, config, dataset_hash, manifest, status, holder, created, done, total, passed, baseline, scored = row
     return Run(
         id=number,
         config=decode(RunConfig, json.loads(config)),
         dataset_hash=dataset_hash,
         manifest=decode(Manifest, json.loads(manifest)),
-        status=status,
+        status="interrupted" if status == "running" and not is_alive(holder) else status,
         created=datetime.fromisoformat(created),
         done=done,
         total=total,

@@ -77,7 +77,11 @@ class RunRepository(Protocol):
         ...
 
     def set_status(self, run_id: int, status: RunStatus) -> Run:
-        """Raises NotFoundError."""
+        """ "running" means by this process; read once that process is gone, it is "interrupted".
+
+        Raises:
+            NotFoundError: no such run.
+        """
         ...
 
     def put_result(self, result: CaseResult) -> Run:

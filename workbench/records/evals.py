@@ -17,7 +17,7 @@ from workbench.records.retrieval import SearchOptions
 
 CheckKind: TypeAlias = Literal["exact", "f1", "numeric", "regex", "json_schema", "sql"]
 Layer: TypeAlias = Literal["retrieval", "generation", "chain", "model"]
-RunStatus: TypeAlias = Literal["running", "stopped", "complete"]
+RunStatus: TypeAlias = Literal["running", "interrupted", "stopped", "complete"]
 FailureStage: TypeAlias = Literal[
     "",
     "not_in_corpus",
@@ -165,6 +165,7 @@ class Run:
 
     Attributes:
         manifest: versions, index, model file and settings; with ``dataset_hash`` it makes the run reproducible.
+        status: "interrupted" where the process that ran it is gone without a word; it resumes as a stopped one does.
         scored: of a complete run, the cases that passed or failed; 0 before.
     """
 

@@ -78,6 +78,12 @@ class EvalRunner:
     def resume(self, run_id: int, cancel: Cancel | None = None) -> Iterator[RunProgress]:
         """The cases that have no result yet. See ``EvalLab.resume``."""
         run = self._store.runs.run(run_id)
+        if run.status == "running":
+            raise UsageError(
+                tr("The run is under way"),
+                tr("A process of this machine is at work on run {id}.", id=run_id),
+                tr("Wait for it, or stop it there."),
+            )
         done = {result.case_id for result in self._store.runs.results(run_id)}
         plan = self.plan(run.config, cancel)
         _refuse_if_changed(run, plan)
