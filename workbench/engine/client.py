@@ -206,7 +206,7 @@ class ChildGenerator:
                     yield replace(latest, state="error", stop_reason="error", error=_generation_error(event))
 
     def measure(self, prompt: int, generate: int, depth: int = 0, cancel: Cancel | None = None) -> float:
-        """Seconds to evaluate ``prompt`` random tokens at once, then ``generate`` one by one, with ``depth`` before them.
+        """Seconds to evaluate ``prompt`` random tokens at once, then ``generate`` singly, with ``depth`` before them.
 
         Nothing else is in them: no sampling, no tokenising, no wire. What was cached before is gone.
 

@@ -6,8 +6,8 @@ import queue
 import time
 
 from workbench.engine.llama_model import NativeError, NativeModel
-from workbench.engine.llama_timing import evaluation_seconds
 from workbench.engine.llama_sampler import Sampler
+from workbench.engine.llama_timing import evaluation_seconds
 from workbench.engine.protocol import (
     Cancel,
     Count,

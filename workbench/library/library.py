@@ -42,7 +42,7 @@ class Library:
             return self._files
 
     def identified(self, path: str) -> ModelFile:
-        """The file as its header describes it, with its SHA-256: computed once and remembered. It need not be listed."""
+        """The file as its header describes it, with its SHA-256, computed once and remembered; listed or not."""
         (file,) = self._with_known_hashes([read_header(Path(path).expanduser().absolute())])
         return self._hashed(file, lambda _: None)
 
