@@ -65,11 +65,7 @@ class FileTraces:
                 ).fetchall()
         exact = [row for row in rows if row[0] == trace_id] or rows
         if not exact or not trace_id:
-            raise NotFoundError(
-                tr("No such trace"),
-                tr("There is no trace “{id}”.", id=trace_id),
-                tr("Ask something first, or list them."),
-            )
+            raise _no_such_trace(trace_id)
         if len(exact) > 1:
             raise NotFoundError(
                 tr("More than one trace"),
@@ -77,6 +73,12 @@ class FileTraces:
                 tr("Give more of the id."),
             )
         return decode(Trace, json.loads(exact[0][1]))
+
+    def delete(self, trace_id: str) -> None:
+        """With its spans; the whole id. Raises NotFoundError."""
+        gone = self._connections.write(lambda c: c.execute("DELETE FROM trace WHERE id = ?", (trace_id,)).rowcount)
+        if not gone:
+            raise _no_such_trace(trace_id)
 
     def recent(self, limit: int = 50, text: str = "") -> tuple[TraceSummary, ...]:
         """Newest first; only questions that hold every word of ``text``, in any case."""
@@ -88,6 +90,14 @@ class FileTraces:
         with self._connections.read() as c:
             rows = c.execute(statement, (json.dumps(storable(text).split()), limit))
             return tuple(TraceSummary(*row) for row in rows)
+
+
+def _no_such_trace(trace_id: str) -> NotFoundError:
+    return NotFoundError(
+        tr("No such trace"),
+        tr("There is no trace “{id}”.", id=trace_id),
+        tr("Ask something first, or list them."),
+    )
 
 
 def _outcome(trace: Trace) -> str:

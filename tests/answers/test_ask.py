@@ -115,7 +115,7 @@ def test_a_model_writes_and_its_stream_grows_one_span(store: Store) -> None:
 
 
 def test_a_model_that_nothing_backs_keeps_its_answer_and_says_so(store: Store) -> None:
-    got = answer(ask(store, generator=FakeGenerator("The cafeteria sells forty elephants [F1].")), "answered")
+    got = answer(ask(store, generator=FakeGenerator("The cafeteria sells forty elephants [F1].")), "unsupported")
     assert got.text == "The cafeteria sells forty elephants [F1]."
     assert got.claims[0].level == "unsupported"
     assert got.remedy.startswith("None of the model's sentences is clearly backed")
@@ -125,7 +125,7 @@ def test_a_model_that_nothing_backs_keeps_its_answer_and_says_so(store: Store) -
 
 def test_the_warning_is_in_the_questions_language(store: Store) -> None:
     model = FakeGenerator("La cafetería vende cuarenta elefantes [F1].")
-    got = answer(ask(store, "¿Cuánto cuesta el menú del día?", generator=model), "answered")
+    got = answer(ask(store, "¿Cuánto cuesta el menú del día?", generator=model), "unsupported")
     assert got.remedy.startswith("Ninguna de las frases del modelo")
 
 
@@ -166,7 +166,7 @@ def test_the_account_of_the_window_adds_up(store: Store) -> None:
 
 def test_without_constraint_there_is_no_grammar(store: Store) -> None:
     model = FakeGenerator("A reader may borrow six books.")
-    got = answer(ask(store, generator=model, options=AskOptions(constrained=False)), "answered")
+    got = answer(ask(store, generator=model, options=AskOptions(constrained=False)), "unsupported")
     assert model.settings[0].grammar == ""
     assert got.claims[0].level == "uncited"
 

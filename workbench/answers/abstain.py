@@ -63,7 +63,12 @@ def unsupported(
 
 
 def warned(answer: Answer, generation: Generation) -> Answer:
-    """A model's answer, with a remedy when no sentence is clearly backed by what it cites, or a loop was cut off."""
+    """A model's answer, with a remedy when no sentence is clearly backed by what it cites, or a loop was cut off.
+
+    Where no source says any of it, not even in part, it is no answer: its outcome is "unsupported".
+    """
+    if answer.claims and all(claim.level in ("unsupported", "uncited") for claim in answer.claims):
+        answer = replace(answer, outcome="unsupported")
     if answer.level == "unsupported":
         warning = tr(
             "None of the model's sentences is clearly backed by what it cites: check them against the sources.",

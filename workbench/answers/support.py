@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from workbench.answers.extractive import CONTEXT_SHARE, Quote
 from workbench.answers.terms import Term, codes, coverage, forms_of
@@ -44,6 +44,21 @@ class Support:
 
     score: float
     parts: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """What a cited text lacks of a claim.
+
+    Attributes:
+        kind: "numbers" that it doesn't have; "negation" on one side only; "language": the claim is in another one, so
+            words can't tell; "words" that it doesn't have.
+        lacking: those numbers or words; the sentence that is negated otherwise; the two languages. Empty when it has
+            every word.
+    """
+
+    kind: Literal["numbers", "negation", "language", "words"]
+    lacking: tuple[str, ...]
 
 
 def answer_support(
@@ -115,6 +130,22 @@ def claim_support(claim: str, cited: str, language: str = "", parts: Sequence[st
     if in_best >= 0.5 and negated(claim) != negated(best):
         return min(score, WEAK / 2), "unsupported"
     return score, "supported" if score >= SUPPORTED else "weak" if score >= WEAK else "unsupported"
+
+
+def shortfall(claim: str, cited: str, language: str = "") -> Shortfall:
+    """Why ``claim_support`` gives what it gives: the veto that struck, else the content words that ``cited`` lacks."""
+    mine, its = detect(claim) or language, detect(cited)
+    if absent := numbers(claim) - numbers(cited):
+        return Shortfall("numbers", tuple(sorted(absent)))
+    if mine and its and mine != its:
+        return Shortfall("language", (mine, its))
+    parts = [cited[start:end] for start, end in sentences(cited)] or [cited]
+    best = parts[best_part(claim, parts, its or mine)]
+    if _share(_content(claim, mine or its), best, its or mine) >= 0.5 and negated(claim) != negated(best):
+        return Shortfall("negation", (" ".join(best.split()),))
+    forms = forms_of(cited, its or mine)
+    lacking = (word for word in words(claim) if not is_stopword(word, mine or its))
+    return Shortfall("words", tuple(dict.fromkeys(w for w in lacking if not forms & _content(w, mine or its))))
 
 
 def best_part(claim: str, parts: Sequence[str], language: str) -> int:

@@ -35,6 +35,10 @@ class TraceRepository(Protocol):
         """By id or unambiguous prefix ("last" for the newest). Raises NotFoundError."""
         ...
 
+    def delete(self, trace_id: str) -> None:
+        """With its spans; the whole id. Raises NotFoundError."""
+        ...
+
     def recent(self, limit: int = 50, text: str = "") -> tuple[TraceSummary, ...]:
         """Newest first; only questions that hold every word of ``text``, in any case."""
         ...

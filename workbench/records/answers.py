@@ -10,7 +10,15 @@ from typing import Literal, TypeAlias
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult
 
 Outcome: TypeAlias = Literal[
-    "answered", "no_result", "filtered_out", "low_support", "does_not_fit", "engine_gone", "cancelled", "empty_corpus"
+    "answered",
+    "unsupported",
+    "no_result",
+    "filtered_out",
+    "low_support",
+    "does_not_fit",
+    "engine_gone",
+    "cancelled",
+    "empty_corpus",
 ]
 AnswerMode: TypeAlias = Literal["extractive", "generated"]
 DropReason: TypeAlias = Literal["duplicate", "budget", "limit"]
@@ -200,6 +208,11 @@ class Answer:
     remedy: str = ""
     unsaid: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def spoken(self) -> bool:
+        """It says something of the question: "answered", or "unsupported" when no source backs any of its claims."""
+        return self.outcome in ("answered", "unsupported")
 
     @property
     def level(self) -> SupportLevel:

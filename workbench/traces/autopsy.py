@@ -47,6 +47,29 @@ def fix_text(fix: Fix) -> str:
     return f"--what-if {fix.change}: {told}"
 
 
+def suggest(store: Store, trace: Trace, text: str, limit: int) -> tuple[Chunk, ...]:
+    """Chunks of the trace's collection that ``text`` may mean: by the beginning of an id, by words, by document.
+
+    With no text, those of the trace's ranking.
+    """
+    sought = text.strip()
+    index = store.corpus.current_index(trace.manifest.collection)
+    mine = [hit.chunk_id for hit in final_hits(trace)]
+    if index is None or not sought:
+        return store.corpus.chunks_by_id(mine[:limit])
+    lexical = [hit.chunk_id for hit in store.search.lexical(index, analyse(sought), _ANY_STATUS, _SHORTLIST)]
+    documents = store.corpus.documents(index.collection)
+    named = [d.id for d in documents if sought.casefold() in d.source_id.casefold()][:limit]
+    begun = store.corpus.find_chunks(sought, limit) if len(sought) >= 4 and " " not in sought else ()
+    theirs = {d.id for d in documents}
+    found = (
+        *(chunk for chunk in begun if chunk.document_id in theirs),
+        *(chunk for document_id in named for chunk in store.corpus.chunks(document_id, index.id, limit)),
+        *store.corpus.chunks_by_id(sorted(lexical, key=lambda chunk_id: chunk_id not in mine)),
+    )
+    return tuple({chunk.id: chunk for chunk in found}.values())[:limit]
+
+
 class Coroner:
     """Says what became of chunks in one stored trace.
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from workbench.answers.ask import Asker
 from workbench.ports import Cancel, Generator, Store, TraceSummary
-from workbench.records.answers import Trace
+from workbench.records.answers import AskOptions, Trace
+from workbench.records.corpus import Chunk
+from workbench.records.retrieval import SearchOptions, SearchResult
 from workbench.records.traces import Autopsy, TraceComparison, WhatIf, WhatIfResult
 from workbench.retrieval.search import Searcher
-from workbench.traces.autopsy import Coroner
+from workbench.traces.autopsy import Coroner, suggest
 from workbench.traces.changes import parse_changes
 from workbench.traces.compare import compare_traces
+from workbench.traces.live import searched
 from workbench.traces.stages import final_hits, settled
 from workbench.traces.what_if import Material, what_if
 
@@ -40,11 +43,27 @@ class Inspector:
         """Questions asked, newest first; only those with every word of ``text`` when it isn't empty."""
         return self._store.traces.recent(limit, text)
 
-    def settings(self, trace_id: str) -> WhatIf:
-        """What a what-if of the trace starts from. Raises UsageError when it has no ranking."""
-        return self._of(trace_id).settings
+    def delete(self, trace_id: str) -> None:
+        """Forgets a question for good; an evaluation's result that came of it stays."""
+        self._store.traces.delete(trace_id)
 
-    def what_if(self, trace_id: str, changes: str | WhatIf) -> WhatIfResult:
+    def searched(self, result: SearchResult, ask: AskOptions, options: SearchOptions) -> Trace:
+        """A search as a trace that is stored nowhere: ``settings``, ``what_if`` and ``autopsy`` take it as it is."""
+        return searched(self._store, self._searcher(), result, ask, options)
+
+    def chunks(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
+        """Those of the chunks that are (still) in the file, by id."""
+        return {chunk.id: chunk for chunk in self._store.corpus.chunks_by_id(list(dict.fromkeys(chunk_ids)))}
+
+    def suggest(self, trace: str | Trace, text: str, limit: int = 20) -> tuple[Chunk, ...]:
+        """Chunks of the trace's collection that ``text`` may mean: by id, by words, by the name of their document."""
+        return suggest(self._store, self._trace(trace), text, limit)
+
+    def settings(self, trace: str | Trace) -> WhatIf:
+        """What a what-if of the trace starts from. Raises UsageError when it has no ranking."""
+        return self._of(trace).settings
+
+    def what_if(self, trace: str | Trace, changes: str | WhatIf) -> WhatIfResult:
         """The trace's ranking and evidence under other settings; nothing is searched, embedded or stored.
 
         The chunks of the trace asked about last are kept at hand: a second what-if takes a few milliseconds.
@@ -55,13 +74,13 @@ class Inspector:
         Raises:
             UsageError: the trace has no ranking, or a change makes no sense.
         """
-        material = self._of(trace_id)
+        material = self._of(trace)
         chosen = parse_changes(changes, material.settings) if isinstance(changes, str) else changes
         return what_if(material, chosen)
 
-    def autopsy(self, trace_id: str, wanted: str) -> Autopsy:
+    def autopsy(self, trace: str | Trace, wanted: str) -> Autopsy:
         """What became of the chunk with that id, or that holds that text. Raises NotFoundError when none does."""
-        return Coroner(self._store, self._searcher(), self._store.traces.trace(trace_id)).examine(wanted)
+        return Coroner(self._store, self._searcher(), self._trace(trace)).examine(wanted)
 
     def compare(self, a: str, b: str) -> TraceComparison:
         """Two traces side by side, the earlier one first."""
@@ -80,9 +99,13 @@ class Inspector:
         ask, search = settled(trace)
         yield from Asker(self._store, self._searcher(), self._generator).ask(trace.query, ask, search, cancel)
 
-    def _of(self, trace_id: str) -> Material:
+    def _trace(self, trace: str | Trace) -> Trace:
+        return self._store.traces.trace(trace) if isinstance(trace, str) else trace
+
+    def _of(self, trace: str | Trace) -> Material:
         with self._lock:
             kept = self._material
-            if kept is None or kept.trace.id != trace_id:
-                kept = self._material = Material(self._store, self._store.traces.trace(trace_id))
+            same = kept is not None and (kept.trace is trace or (isinstance(trace, str) and kept.trace.id == trace))
+            if kept is None or not same:
+                kept = self._material = Material(self._store, self._trace(trace))
             return kept

@@ -225,7 +225,7 @@ def print_answer(trace: Trace) -> None:
             where = ", ".join(filter(None, [citation.source_id, place(citation), f"{citation.start}–{citation.end}"]))
             say(f"{MARKS[citation.level]} [{citation.label}] {where}", newlines=False)
             say(f"    “{' '.join(citation.quote.split())}”", dim=True, newlines=False)
-        if not claim.citations and answer.outcome == "answered":
+        if not claim.citations and answer.spoken:
             say(f"{MARKS[claim.level]} " + tr("no citation: {text}", text=claim.text), newlines=False)
     _print_verdict(answer, trace.id)
     span = trace.span("rerank")
@@ -242,7 +242,7 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
         say(f"→ {answer.remedy}")
     sign = "≥" if answer.support >= answer.threshold else "<"
     good = sum(claim.level == "supported" for claim in answer.claims)
-    mark = MARKS[answer.level if answer.outcome == "answered" else "weak"]
+    mark = MARKS[answer.level if answer.spoken else "weak"]
     facts = [
         f"{mark} {tr(answer.outcome)}",
         tr("supported {good}/{all}", good=good, all=len(answer.claims)) if answer.claims else "",

@@ -131,11 +131,14 @@ class DatasetLab:
         """What was accepted joins the dataset, as one new version; None when there is nothing to make one of."""
         return self.review(dataset).join(self._runtimes.collection())
 
-    def save_case(self, trace_id: str, dataset: str) -> Dataset:
+    def save_case(self, trace_id: str, dataset: str, case: Case | None = None) -> Dataset:
         """The question of a trace becomes a case: its gold is what the answer cited, anchored to the source's text.
 
         Where it abstained, the case says that abstaining is right. Saved again, the case is replaced. A dataset that
         isn't there yet is made.
+
+        Args:
+            case: as a person made it, in place of all that.
 
         Raises:
             NotFoundError: no such trace.
@@ -143,7 +146,7 @@ class DatasetLab:
                 about another collection.
         """
         trace = self._store.traces.trace(trace_id)
-        case = case_of(trace)
+        case = case or case_of(trace)
         kept = [known for known in self._begun(dataset, trace.manifest.collection) if known.id != case.id]
         collection = self.dataset(dataset).collection
         if collection != trace.manifest.collection:

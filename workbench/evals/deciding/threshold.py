@@ -47,7 +47,7 @@ def _judged(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> list[_J
         case, answer = cases.get(result.case_id), result.answer
         if case is None or answer is None or result.error:
             continue
-        answered = answer.outcome == "answered"
+        answered = answer.spoken
         if answered and case.answerable and result.passed is None:
             continue
         right = answered and case.answerable and bool(result.passed)

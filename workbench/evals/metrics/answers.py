@@ -13,6 +13,7 @@ ARTICLES: Final = {
     "es": frozenset({"el", "la", "los", "las", "un", "una", "unos", "unas"}),
 }
 _ABSTENTIONS: Final = frozenset({"no_result", "filtered_out", "low_support", "empty_corpus"})
+_SPOKEN: Final = frozenset({"answered", "unsupported"})
 _BETWEEN_DIGITS: Final = re.compile(r"(?<=\d)[^\w\s](?=\d)")
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _HYPHEN: Final = re.compile(r"[-\u2010-\u2015]")  # and dashes of every width
@@ -103,7 +104,7 @@ def answer_correctness(answer: str, golds: Sequence[str], language: str = "") ->
 
 def abstained(outcome: str) -> bool | None:
     """Whether an answer's outcome is an abstention; None when it is neither (the engine failed, or was stopped)."""
-    if outcome == "answered":
+    if outcome in _SPOKEN:
         return False
     return True if outcome in _ABSTENTIONS else None
 

@@ -169,7 +169,7 @@ def _answered_without_evidence(answer: Answer) -> Failure:
 
 
 def _of_answer(case: Case, answer: Answer, findings: Findings) -> Failure:
-    if answer.outcome != "answered":
+    if not answer.spoken:
         return _abstained(answer)
     cut = _cut_short(findings.generation)
     whole = answer.claims[:-1] if cut else answer.claims  # the last one may lack what would have supported it

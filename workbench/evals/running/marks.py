@@ -47,7 +47,7 @@ def answer_marks(case: Case, answer: Answer, evidence: Sequence[Evidence]) -> di
     that were taken out count as citations used.
     """
     scores = metrics.abstention_scores(answerable=case.answerable, outcome=answer.outcome)
-    if answer.outcome != "answered":
+    if not answer.spoken:
         return scores
     grounded = [claim for claim in answer.claims if claim.level == "supported"]
     used = sum(len(claim.citations) for claim in answer.claims) + len(answer.removed) + len(answer.unsaid)
