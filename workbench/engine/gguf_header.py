@@ -36,6 +36,8 @@ KEPT_ARRAY = 4096
 LONGEST_STRING = 1 << 24
 SPLIT_NAME: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
 QUANTIZATION_NAME: Final = re.compile(r"(?i)(?<![a-z0-9])(i?q\d(?:_\w+)?|bf16|f16|f32|fp16|mxfp4)(?![a-z0-9])")
+LARGE_BLOCKS: Final = re.compile(r"Q\d_K|IQ[1-3]|IQ4_XS|TQ")
+"""Quantizations whose types have blocks of 256 elements."""
 
 
 class HeaderError(Exception):
@@ -69,9 +71,10 @@ def file_hash(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Tensor:
-    """A tensor's place in the file; ``type`` is ggml's number."""
+    """A tensor's place in the file; ``type`` is ggml's number, ``width`` the elements of a row (0 when it has one)."""
 
     name: str
+    width: int
     elements: int
     type: int
     offset: int
@@ -137,8 +140,8 @@ def _read_tensor(read: _Reader) -> _Tensor:
     dimensions = read.u32()
     if dimensions > 8:
         raise HeaderError(tr("the header is damaged: {what}", what="n_dimensions"))
-    elements = math.prod(read.u64() for _ in range(dimensions))
-    return _Tensor(name, elements, read.u32(), read.u64())
+    shape = [read.u64() for _ in range(dimensions)]
+    return _Tensor(name, shape[0] if dimensions > 1 else 0, math.prod(shape), read.u32(), read.u64())
 
 
 class _Reader:
@@ -223,8 +226,13 @@ def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
     embedding = _number(fields, f"{architecture}.embedding_length")
     heads = _number(fields, f"{architecture}.attention.head_count")
     types = Counter(_type_name(tensor.type) for tensor in tensors)
+    quantization = _quantization(file.name, fields)
     return replace(
         file,
+        kind=_text(fields, "general.type") or "model",
+        family=_family(file.name, fields),
+        active_parameters=parameters - _idle_parameters(architecture, fields, tensors),
+        fallbacks=_fallbacks(quantization, tensors),
         architecture=architecture,
         parameters=parameters,
         context=_number(fields, f"{architecture}.context_length"),
@@ -234,7 +242,7 @@ def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
         kv_heads=_number(fields, f"{architecture}.attention.head_count_kv") or heads,
         head_dimension=_number(fields, f"{architecture}.attention.key_length") or (embedding // heads if heads else 0),
         tokenizer="/".join(filter(None, (_text(fields, f"tokenizer.ggml.{key}") for key in ("model", "pre")))),
-        quantization=_quantization(file.name, fields),
+        quantization=quantization,
         tensor_types=tuple(types.most_common()),
         bits_per_weight=round(8 * weights / parameters, 3) if parameters else 0.0,
         chat_template=_text(fields, "tokenizer.chat_template"),
@@ -284,6 +292,31 @@ def _origin(fields: Mapping[str, Value]) -> str:
         "general.organization",
     )
     return next((text for key in keys if (text := _text(fields, key))), "")
+
+
+def _family(name: str, fields: Mapping[str, Value]) -> str:
+    """The header's base name, else the file's name up to its quantization."""
+    named = _text(fields, "general.basename")
+    return (named or QUANTIZATION_NAME.split(name)[0].rstrip("-._ ")).casefold()
+
+
+def _idle_parameters(architecture: str, fields: Mapping[str, Value], tensors: list[_Tensor]) -> int:
+    """Parameters of the experts that a token doesn't go through. Their tensors are named ``…_exps``."""
+    experts = _number(fields, f"{architecture}.expert_count")
+    used = _number(fields, f"{architecture}.expert_used_count")
+    if not 0 < used < experts:
+        return 0
+    return sum(t.elements // experts * (experts - used) for t in tensors if "_exps." in t.name)
+
+
+def _fallbacks(quantization: str, tensors: list[_Tensor]) -> int:
+    """Tensors of layers whose rows don't divide into the 256 elements of a K or I quantization's block.
+
+    llama.cpp's quantizer gives those a type with blocks of 32; the embedding and the output have rules of their own.
+    """
+    if not LARGE_BLOCKS.match(quantization):
+        return 0
+    return sum(t.width % 256 != 0 for t in tensors if t.name.startswith("blk.") and t.name.endswith(".weight"))
 
 
 def _quantization(name: str, fields: Mapping[str, Value]) -> str:

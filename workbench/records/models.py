@@ -45,11 +45,35 @@ class MemoryShape:
     state: int = 0
 
 
+Keeper: TypeAlias = Literal["folder", "ollama", "lmstudio", "huggingface"]
+"""What keeps a model file: a folder of the person's own, or another tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One way to a model file.
+
+    Attributes:
+        name: what its keeper calls it: "smollm2:135m", "publisher/repository"; "" in a folder of the person's own.
+        manifest: Ollama's file that names the blob, "" elsewhere.
+    """
+
+    keeper: Keeper
+    path: str
+    name: str = ""
+    manifest: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFile:
     """A GGUF file as its header describes it; no weights are read.
 
     Attributes:
+        kind: "model", or what the header says instead: "adapter" (LoRA), "mmproj", "imatrix", …
+        family: what it is a variant of, without quantization and size: "smollm2".
+        active_parameters: those that act on one token; ``parameters`` less the experts that don't.
+        fallbacks: tensors that can't have the quantization's type, because their rows don't divide into its blocks.
+        places: every way to this very file, ``path`` first.
         quantization: what the name says ("Q4_1"); ``tensor_types``: what the tensors are, most frequent first.
         bits_per_weight: file bits of tensor data ÷ parameters.
         chat_template: the template's source, "" for none.
@@ -79,6 +103,19 @@ class ModelFile:
     modified: float = 0.0
     problem: str = ""
     shape: MemoryShape = MemoryShape()
+    kind: str = "model"
+    family: str = ""
+    active_parameters: int = 0
+    fallbacks: int = 0
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A LoRA file that is added to a model's weights, times ``scale``."""
+
+    path: str
+    scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +123,7 @@ class LoadSettings:
     """How a model is loaded.
 
     Attributes:
+        gpu_layers: how many layers a GPU shall take, where there is one.
         threads: 0 means physical cores − 1 (at least 1).
         whole_window: layers that attend to a window keep the whole context all the same: more memory, and a prompt that
             begins like the last one is not read again.
@@ -99,6 +137,7 @@ class LoadSettings:
     flash_attention: bool = True
     mmap: bool = False
     whole_window: bool = True
+    adapters: tuple[Adapter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +166,7 @@ class LoadProgress:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that stands ready in its child process."""
+    """A model that stands ready in its child process; ``bos`` and ``eos`` are the texts of its special tokens."""
 
     file: ModelFile
     settings: LoadSettings
@@ -135,11 +174,20 @@ class LoadedModel:
     memory: MemorySplit
     load_ms: float
     pid: int
+    offload: Offload = Offload()
+    bos: str = ""
+    eos: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
-    """Sampling; temperature 0 is greedy. ``grammar`` is GBNF with root rule ``root``, "" for none."""
+    """Sampling; temperature 0 is greedy.
+
+    Attributes:
+        min_p: leaves out tokens less likely than this share of the likeliest; 0 leaves out none.
+        repeat_penalty: divides the logits of the last 64 tokens; 1 changes nothing.
+        grammar: GBNF with root rule ``root``, "" for none; ``json_schema``: one to make the grammar of, instead.
+    """
 
     max_tokens: int = 256
     temperature: float = 0.0
@@ -148,11 +196,28 @@ class GenerationSettings:
     seed: int = 0
     stop: tuple[str, ...] = ()
     grammar: str = ""
+    min_p: float = 0.0
+    repeat_penalty: float = 1.0
+    json_schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceMemory:
+    """A GPU's memory in bytes; ``process``: what the measured process holds of it, None when the driver doesn't tell."""
+
+    index: int
+    name: str
+    used: int
+    total: int
+    process: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
-    """What is in memory now. Bytes; None where it can't be measured, with the reason in ``vram_note``."""
+    """What is in memory now. Bytes; None where it can't be measured, with the reason in ``vram_note``.
+
+    ``vram_used`` and ``vram_total`` are sums over ``devices``.
+    """
 
     rss: int
     rss_peak: int
@@ -162,6 +227,7 @@ class Gauges:
     vram_used: int | None = None
     vram_total: int | None = None
     vram_note: str = ""
+    devices: tuple[DeviceMemory, ...] = ()
 
 
 MemoryPart: TypeAlias = Literal["weights", "kv_cache", "compute", "output"]
