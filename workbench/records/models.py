@@ -165,6 +165,21 @@ class LoadProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class Offload:
+    """How many layers a GPU took of those it was asked to.
+
+    Attributes:
+        layers: the model's, its output counted as one.
+        reason: why it took fewer, "" when it took what was asked.
+    """
+
+    asked: int = 0
+    taken: int = 0
+    layers: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedModel:
     """A model that stands ready in its child process; ``bos`` and ``eos`` are the texts of its special tokens."""
 
