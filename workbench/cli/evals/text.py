@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 
 import click
 
-from workbench.cli.display import duration, print_table
+from workbench.cli.display import duration, print_table, say
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import describe
+from workbench.evals.measuring.standings import Standing, standings, verdict_of
+from workbench.evals.reporting.plots import plot_lines
 from workbench.evals.reporting.reports import (
     counted_text,
     estimate_text,
@@ -68,6 +71,17 @@ def print_sweep(reports: Sequence[RunReport]) -> None:
     ]
     titles = (describe(named[0].get(family, family)).title.partition("@") for family in families)
     print_table((tr("run"), "n", *(f"{title}@k" if at else title for title, at, _ in titles)), rows, right=(1,))
+    if families:
+        _print_standings(standings(reports, families[0]))
+
+
+def _print_standings(found: Sequence[Standing]) -> None:
+    """The runs by one metric: error bars, and which of them the best one isn't told apart from."""
+    click.echo("")
+    click.echo(describe(found[0].name).title)
+    for line in plot_lines(found, shutil.get_terminal_size((100, 24)).columns):
+        say(line, newlines=False)
+    say(verdict_of(found), newlines=False)
 
 
 def print_comparison(compared: RunComparison) -> None:

@@ -178,6 +178,10 @@ class ReviewQueue:
         """It waits again. Raises NotFoundError."""
         return self._datasets.set_candidate(candidate_id, "waiting")
 
+    def restore(self, candidate: Candidate) -> Candidate:
+        """State and case as ``candidate`` has them: takes a decision back, edited words too. Raises NotFoundError."""
+        return self._datasets.set_candidate(candidate.id, candidate.state, candidate.case)
+
     def join(self, collection: str) -> Dataset | None:
         """Makes the dataset's next version: its cases without this queue's, then the accepted ones.
 

@@ -1,0 +1,81 @@
+"""Several runs by one metric: which is best, and which of the others its interval doesn't tell apart from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.evals.measuring.scoring import describe
+from workbench.i18n import tr
+from workbench.records.evals import Estimate, Run, RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One run among others.
+
+    Attributes:
+        name: the metric as this run has it: "recall@1" where its k is 1.
+        estimate: None where the run has no such metric; then it is neither best nor told apart.
+        best: its value is the best one; of equals, the first.
+        overlaps: its interval and the best one's have a value in common, so that they aren't told apart. Apart they
+            differ; overlapping they may still do, which the paired test of ``compare_runs`` can show.
+    """
+
+    run: Run
+    name: str
+    estimate: Estimate | None
+    best: bool = False
+    overlaps: bool = False
+
+
+def families(reports: Sequence[RunReport]) -> tuple[str, ...]:
+    """The metrics that the runs have, each named without its k, in the order of the first run that has it."""
+    return tuple(dict.fromkeys(family(name) for report in reports for name in report.overall.metrics))
+
+
+def family(name: str) -> str:
+    """ "recall@5" → "recall"."""
+    return name.partition("@")[0]
+
+
+def standings(reports: Sequence[RunReport], wanted: str) -> tuple[Standing, ...]:
+    """Each run's own metric of the family ``wanted``, in the order given."""
+    found = [_standing(report, wanted) for report in reports]
+    known = [(one.estimate.value, place) for place, one in enumerate(found) if one.estimate]
+    if not known:
+        return tuple(found)
+    sign = -1 if describe(next(one.name for one in found if one.estimate)).higher_is_better else 1
+    _, first = min((sign * value, place) for value, place in known)
+    best = found[first].estimate
+    return tuple(
+        Standing(one.run, one.name, one.estimate, place == first, _overlap(one.estimate, best))
+        for place, one in enumerate(found)
+    )
+
+
+def verdict_of(found: Sequence[Standing]) -> str:
+    """One sentence: "best: k=5; 2 of 3 others overlap with it: not significant"; "" where no run has the metric."""
+    best = next((one for one in found if one.best), None)
+    others = [one for one in found if one.estimate and not one.best]
+    if best is None or not others:
+        return ""
+    name, near = best.run.config.title or f"#{best.run.id}", sum(one.overlaps for one in others)
+    if not near:
+        return tr("Best: {name}. No other interval reaches its own.", name=name)
+    return tr(
+        "Best: {name}. {near} of {all} other intervals overlap with its own: not significant.",
+        name=name,
+        near=near,
+        all=len(others),
+    )
+
+
+def _standing(report: RunReport, wanted: str) -> Standing:
+    metrics = report.overall.metrics
+    name = next((name for name in metrics if family(name) == wanted), wanted)
+    return Standing(report.run, name, metrics.get(name))
+
+
+def _overlap(one: Estimate | None, other: Estimate | None) -> bool:
+    return one is not None and other is not None and one.low <= other.high and other.low <= one.high
