@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from workbench.i18n import tr
 
@@ -78,16 +78,25 @@ class QueryError(WorkbenchError):
         self.kind = kind
 
 
+EngineCause: TypeAlias = Literal["", "memory", "context", "cache", "mapping", "crash", "adapter", "file"]
+
+
 class EngineError(WorkbenchError):
     """A child process of the engine failed or died.
 
     Args:
         log: the child's last log lines, oldest first.
+        cause: what other settings may help against: too little "memory", a "context" that can't be made, a KV "cache"
+            of a type that this model can't have, a file that changed while it was mapped ("mapping"), a "crash" of
+            the engine, an "adapter" or a "file" that can't be used; "" when no setting helps.
     """
 
-    def __init__(self, title: str, message: str, remedy: str = "", *, log: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, title: str, message: str, remedy: str = "", *, log: tuple[str, ...] = (), cause: EngineCause = ""
+    ) -> None:
         super().__init__(title, message, remedy)
         self.log = log
+        self.cause: EngineCause = cause
 
 
 class BudgetError(WorkbenchError):

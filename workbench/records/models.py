@@ -141,6 +141,14 @@ class LoadSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SaferLoad:
+    """Settings to try again with after a failure; ``change`` says what is other: "without memory mapping"."""
+
+    settings: LoadSettings
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
 class MemorySplit:
     """Bytes by use, as the engine reported them at load; 0 where it reported none."""
 
@@ -218,7 +226,7 @@ class GenerationSettings:
 
 @dataclass(frozen=True, slots=True)
 class DeviceMemory:
-    """A GPU's memory in bytes; ``process``: what the measured process holds of it, None when the driver doesn't tell."""
+    """A GPU's memory in bytes; ``process``: the measured process's share, None where the driver doesn't tell."""
 
     index: int
     name: str

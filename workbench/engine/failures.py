@@ -1,0 +1,120 @@
+"""Loads that fail, in words: what can be told before a process is started, and what the engine says of itself."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from workbench.engine.protocol import Failed
+from workbench.errors import EngineError, UsageError
+from workbench.i18n import tr
+from workbench.memory.estimate import estimate
+from workbench.records.models import LoadSettings, ModelFile
+
+GIB: Final = 1 << 30
+NO_MEMORY: Final = re.compile(r"(?i)failed to allocate|unable to allocate|bad_alloc|out of memory|cudaMalloc")
+NO_CACHE: Final = re.compile(r"(?i)V cache|flash_attn|cache type|block size \d+ does not divide")
+NO_ARCHITECTURE: Final = re.compile(r"unknown model architecture: '(.*)'")
+
+
+def check_load(file: ModelFile, settings: LoadSettings) -> None:
+    """Refuses what can't work before a process is started for it. Raises UsageError, EngineError."""
+    if file.problem:
+        raise EngineError(
+            tr("{name} can't be used", name=file.name),
+            file.problem,
+            tr("Download the file again, or choose another one."),
+            cause="file",
+        )
+    if file.kind != "model":
+        raise EngineError(
+            tr("{name} is no model", name=file.name),
+            tr("Its header says that it is of the kind “{kind}”.", kind=file.kind),
+            tr("Load a model; an adapter is added to one in its load settings."),
+            cause="file",
+        )
+    if settings.context < 1 or settings.batch < 1 or settings.threads < 0:
+        raise UsageError(
+            tr("Bad load settings"), tr("Context and batch start at 1, threads at 0."), tr("Correct the setting.")
+        )
+    missing = next((adapter.path for adapter in settings.adapters if not Path(adapter.path).is_file()), "")
+    if missing:
+        raise EngineError(
+            tr("No such adapter"),
+            tr("There is no file {path}.", path=missing),
+            tr("Correct the path, or load the model without the adapter."),
+            cause="adapter",
+        )
+    expected, machine = estimate(file, settings), psutil.virtual_memory().total
+    if expected and expected.kv_cache > machine:
+        raise EngineError(
+            tr("No room for this context"),
+            tr(
+                "{context} tokens of context need about {need} GiB; this machine has {total} GiB.",
+                context=settings.context,
+                need=round(expected.kv_cache / GIB),
+                total=round(machine / GIB),
+            ),
+            tr("Choose a smaller context."),
+            cause="context",
+        )
+
+
+def load_error(failed: Failed, file: ModelFile, settings: LoadSettings, log: tuple[str, ...]) -> EngineError:
+    """A load that the engine refused and that its process outlived."""
+    told = failed.detail
+    if failed.kind == "adapter":
+        return EngineError(
+            tr("The adapter doesn't fit {name}", name=file.name),
+            told or tr("The engine gave no reason."),
+            tr("Use an adapter that was made for this model, or load it without."),
+            log=log,
+            cause="adapter",
+        )
+    if NO_MEMORY.search(told) or any(NO_MEMORY.search(line) for line in log):
+        return EngineError(
+            tr("Not enough memory for {name}", name=file.name),
+            told or tr("The engine could get no more memory."),
+            tr("Choose a smaller context or a smaller quantization, or end other programs."),
+            log=log,
+            cause="memory",
+        )
+    if failed.kind == "context":
+        return _context_error(told, settings, log)
+    if unknown := NO_ARCHITECTURE.search(told):
+        return EngineError(
+            tr("{name} can't be loaded", name=file.name),
+            tr("This engine doesn't know the architecture “{name}”.", name=unknown[1]),
+            tr("Choose another model, or install a newer engine that knows it."),
+            log=log,
+            cause="file",
+        )
+    return EngineError(
+        tr("{name} can't be loaded", name=file.name),
+        told or tr("The engine gave no reason."),
+        tr("Compare the file's SHA-256 with its source and download it again, or choose another file."),
+        log=log,
+        cause="file",
+    )
+
+
+def _context_error(told: str, settings: LoadSettings, log: tuple[str, ...]) -> EngineError:
+    """The weights are read, but no context can be made of these settings."""
+    if settings.kv_type != "f16" and NO_CACHE.search(told):
+        return EngineError(
+            tr("The KV type {kind} can't be used", kind=settings.kv_type),
+            told,
+            tr("Turn flash attention on, or choose the KV type f16."),
+            log=log,
+            cause="cache",
+        )
+    return EngineError(
+        tr("No room for this context"),
+        told or tr("The engine couldn't make the context."),
+        tr("Choose a smaller context, or the KV type f16."),
+        log=log,
+        cause="context",
+    )
