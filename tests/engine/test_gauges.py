@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from workbench.engine.gauges import measure
+from workbench.engine.gauges import _nvml_problem, measure
 
 GROWING = """
 import os
@@ -52,3 +54,60 @@ def test_without_a_driver_video_memory_is_absent_with_a_reason() -> None:
         assert gauges.vram_note == "no NVIDIA driver"
     else:
         pytest.skip("this machine has an NVIDIA driver")
+
+
+MIB = 1 << 20
+
+
+class RecordedNvml:
+    """NVML as two cards answer it: 80 GiB with this process on it, 24 GiB whose driver lists no processes."""
+
+    class NVMLError(Exception): ...
+
+    class NVMLError_LibraryNotFound(NVMLError): ...  # noqa: N801, N818 -- pynvml's own name
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def nvmlInit(self) -> None: ...  # noqa: N802
+
+    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+        return 2
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
+        return index
+
+    def nvmlDeviceGetName(self, handle: int) -> str:  # noqa: N802
+        return ("NVIDIA A100-SXM4-80GB", "NVIDIA GeForce RTX 4090")[handle]
+
+    def nvmlDeviceGetMemoryInfo(self, handle: int) -> SimpleNamespace:  # noqa: N802
+        used, total = ((2_418 * MIB, 81_920 * MIB), (642 * MIB, 24_564 * MIB))[handle]
+        return SimpleNamespace(used=used, total=total, free=total - used)
+
+    def nvmlDeviceGetComputeRunningProcesses(self, handle: int) -> list[SimpleNamespace]:  # noqa: N802
+        if handle == 1:
+            raise self.NVMLError("Not Supported")
+        return [
+            SimpleNamespace(pid=1, usedGpuMemory=512 * MIB),
+            SimpleNamespace(pid=self._pid, usedGpuMemory=1_906 * MIB),
+        ]
+
+
+def test_each_card_tells_its_memory_and_what_the_process_holds_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", RecordedNvml(os.getpid()))
+    _nvml_problem.cache_clear()
+    try:
+        gauges = measure(None)
+        other = measure(os.getppid())
+    finally:
+        _nvml_problem.cache_clear()
+    first, second = gauges.devices
+    assert (first.name, first.used, first.total, first.process) == (
+        "NVIDIA A100-SXM4-80GB",
+        2_418 * MIB,
+        81_920 * MIB,
+        1_906 * MIB,
+    )
+    assert (second.used, second.process) == (642 * MIB, None)
+    assert (gauges.vram_used, gauges.vram_total, gauges.vram_note) == (3_060 * MIB, 106_484 * MIB, "")
+    assert [device.process for device in other.devices] == [None, None]

@@ -38,7 +38,8 @@ def forced(generator: ChildGenerator, text: str, **settings: object) -> list[Gen
 def test_an_answer_streams_from_started_to_complete(generator: ChildGenerator) -> None:
     steps = ask(generator, "What is 2+2?")
     assert [steps[0].state, steps[-1].state] == ["started", "complete"]
-    assert {step.state for step in steps[1:-1]} == {"partial"}
+    states = [state for state, _ in itertools.groupby(step.state for step in steps)]
+    assert states == ["started", "partial", "complete"]
     assert "4" in steps[-1].text
     assert all(later.text.startswith(earlier.text) for earlier, later in itertools.pairwise(steps))
     last = steps[-1]
@@ -53,8 +54,9 @@ def test_an_answer_streams_from_started_to_complete(generator: ChildGenerator) -
 
 def test_the_first_token_is_shown_at_once_and_later_ones_in_groups(generator: ChildGenerator) -> None:
     steps = ask(generator, "Tell me a story about the sea.", replace(GREEDY, max_tokens=40))
-    assert steps[1].output_tokens == 1
-    assert len(steps) < 40
+    partial = [step for step in steps if step.state == "partial"]
+    assert partial[0].output_tokens == 1
+    assert len(partial) < 40
 
 
 def test_greedy_answers_repeat_and_seeds_decide_sampled_ones(generator: ChildGenerator) -> None:

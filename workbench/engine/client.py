@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import psutil
-
 from workbench.engine import protocol
+from workbench.engine.failures import check_load, load_error
 from workbench.engine.gauges import measure
 from workbench.engine.process import ChildProcess
-from workbench.errors import BudgetError, Cancelled, EngineError, UsageError
+from workbench.engine.pulses import PulseLog
+from workbench.errors import BudgetError, Cancelled, EngineError
 from workbench.i18n import tr
-from workbench.memory.estimate import estimate
 from workbench.ports import Cancel
 from workbench.records.answers import Generation, Message
 from workbench.records.models import (
@@ -25,11 +24,10 @@ from workbench.records.models import (
     LoadSettings,
     ModelFile,
 )
+from workbench.records.playground import Pulse, Token
 
 if TYPE_CHECKING:
     from workbench.engine.template import ChatTemplate
-
-GIB = 1 << 30
 
 
 def engine_available() -> str:
@@ -57,46 +55,23 @@ def load_generator(
         Cancelled: ``cancel`` was set; nothing is left loaded.
     """
     settings = settings or LoadSettings()
-    _check(file, settings)
+    if reason := engine_available():
+        raise EngineError(tr("No engine"), reason, tr("Run `make engine`, or pip install llama-cpp-python==0.3.36."))
+    check_load(file, settings)
     tell = on_progress or (lambda _: None)
-    process = ChildProcess("llama")
+    pulses = PulseLog()
+    process = ChildProcess("llama", pulses.take)
     try:
         tell(LoadProgress(0.0, tr("Loading {name}", name=file.name)))
         ready = _load(process, file, settings, tell, cancel)
     except BaseException:
         process.close()
         raise
-    model = LoadedModel(file, settings, ready.context, ready.memory, ready.load_ms, process.pid)
+    model = LoadedModel(
+        file, settings, ready.context, ready.memory, ready.load_ms, process.pid, bos=ready.bos, eos=ready.eos
+    )
     tell(LoadProgress(1.0, tr("Loaded {name}", name=file.name), model))
-    return ChildGenerator(process, model, ready.bos, ready.eos)
-
-
-def _check(file: ModelFile, settings: LoadSettings) -> None:
-    """Refuses what can't work before a process is started for it."""
-    if reason := engine_available():
-        raise EngineError(tr("No engine"), reason, tr("Run `make engine`, or pip install llama-cpp-python==0.3.36."))
-    if file.problem:
-        raise EngineError(
-            tr("{name} can't be used", name=file.name),
-            file.problem,
-            tr("Download the file again, or choose another one."),
-        )
-    if settings.context < 1 or settings.batch < 1 or settings.threads < 0:
-        raise UsageError(
-            tr("Bad load settings"), tr("Context and batch start at 1, threads at 0."), tr("Correct the setting.")
-        )
-    expected, machine = estimate(file, settings), psutil.virtual_memory().total
-    if expected and expected.kv_cache > machine:
-        raise EngineError(
-            tr("No room for this context"),
-            tr(
-                "{context} tokens of context need about {need} GiB; this machine has {total} GiB.",
-                context=settings.context,
-                need=round(expected.kv_cache / GIB),
-                total=round(machine / GIB),
-            ),
-            tr("Choose a smaller context."),
-        )
+    return ChildGenerator(process, model, pulses)
 
 
 def _load(
@@ -113,34 +88,17 @@ def _load(
             case protocol.ModelLoaded():
                 return event
             case protocol.Failed():
-                raise _load_error(event, file, process.log)
+                raise load_error(event, file, settings, process.log)
     raise Cancelled
-
-
-def _load_error(failed: protocol.Failed, file: ModelFile, log: tuple[str, ...]) -> EngineError:
-    if failed.kind == "context":
-        return EngineError(
-            tr("No room for this context"),
-            failed.detail or tr("The engine couldn't make the context."),
-            tr("Choose a smaller context, or the KV type f16."),
-            log=log,
-        )
-    return EngineError(
-        tr("{name} can't be loaded", name=file.name),
-        failed.detail or tr("The engine gave no reason."),
-        tr("Compare the file's SHA-256 with its source and download it again, or choose another file."),
-        log=log,
-    )
 
 
 class ChildGenerator:
     """A loaded model in its child process; made by ``load_generator``. See ``workbench.ports.Generator``."""
 
-    def __init__(self, process: ChildProcess, model: LoadedModel, bos: str, eos: str) -> None:
+    def __init__(self, process: ChildProcess, model: LoadedModel, pulses: PulseLog) -> None:
         self._process = process
         self._model = model
-        self._bos = bos
-        self._eos = eos
+        self._pulses = pulses
         self._template: ChatTemplate | None = None
 
     @property
@@ -152,6 +110,11 @@ class ChildGenerator:
     def death(self) -> EngineError | None:
         """Why its process ended, None while it runs."""
         return self._process.death
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since it was last asked something; 0 while it works."""
+        return self._process.idle_s
 
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text``, its special tokens parsed. Answered while the model generates, too."""
@@ -169,7 +132,7 @@ class ChildGenerator:
         if self._template is None:
             from workbench.engine.template import ChatTemplate  # jinja is not needed to paint
 
-            self._template = ChatTemplate(self._model.file.chat_template, self._bos, self._eos)
+            self._template = ChatTemplate(self._model.file.chat_template, self._model.bos, self._model.eos)
         return self._template.render(messages)
 
     def generate(self, prompt: str, settings: GenerationSettings, cancel: Cancel | None = None) -> Iterator[Generation]:
@@ -227,9 +190,22 @@ class ChildGenerator:
                     )
         raise Cancelled
 
+    def tokens(self, prompt: str) -> tuple[Token, ...]:
+        """The tokens of ``prompt`` as ``generate`` would send it. Answered while the model generates, too."""
+        return tuple(
+            token
+            for event in self._process.ask(lambda id_: protocol.Tokenize(id_, prompt))
+            if isinstance(event, protocol.Tokenized)
+            for token in event.tokens
+        )
+
     def gauges(self) -> Gauges:
         """Memory of the child and the machine now."""
         return measure(self._process.pid)
+
+    def pulses(self) -> tuple[Pulse, ...]:
+        """What the child measured of itself over the last minutes, oldest first."""
+        return self._pulses.kept()
 
     def close(self) -> None:
         """Ends the child process; returns when it is gone."""
@@ -242,6 +218,8 @@ def _generation_error(failed: protocol.Failed) -> str:
             return tr("The grammar doesn't parse: {reason}", reason=failed.detail)
         case "grammar":
             return tr("The grammar has no root rule, or left the model no token to go on with.")
+        case "schema":
+            return tr("The engine can't make a grammar of the schema: {reason}", reason=failed.detail)
         case "prompt":
             return tr("The prompt is empty.")
         case _:

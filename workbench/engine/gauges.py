@@ -9,27 +9,27 @@ from pathlib import Path
 import psutil
 
 from workbench.i18n import tr
-from workbench.records.models import Gauges
+from workbench.records.models import DeviceMemory, Gauges
 
 
 def measure(pid: int | None) -> Gauges:
     """Gauges of process ``pid`` (this one when None; all 0 when it is gone) and of the machine.
 
-    ``cpu_percent`` is over the time since the last call for that process, 100 per core. VRAM is of the whole devices,
-    summed.
+    ``cpu_percent`` is over the time since the last call for that process, 100 per core.
     """
     rss, peak, cpu = _process_gauges(pid or os.getpid())
     machine = psutil.virtual_memory()
-    used, total, note = _vram()
+    devices, note = _devices(pid or os.getpid())
     return Gauges(
         rss=rss,
         rss_peak=peak,
         cpu_percent=cpu,
         ram_used=machine.total - machine.available,
         ram_total=machine.total,
-        vram_used=used,
-        vram_total=total,
+        vram_used=sum(device.used for device in devices) if devices else None,
+        vram_total=sum(device.total for device in devices) if devices else None,
         vram_note=note,
+        devices=devices,
     )
 
 
@@ -61,20 +61,31 @@ def _peak(pid: int) -> int:
     return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
-def _vram() -> tuple[int | None, int | None, str]:
-    """Used and total bytes of all NVIDIA devices, or why there are none."""
+def _devices(pid: int) -> tuple[tuple[DeviceMemory, ...], str]:
+    """The memory of all NVIDIA devices and what ``pid`` holds of it, or why there are none."""
     if note := _nvml_problem():
-        return None, None, note
+        return (), note
     import pynvml
 
     try:
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
-        memory = [pynvml.nvmlDeviceGetMemoryInfo(handle) for handle in handles]
+        devices = tuple(_device(index, pid) for index in range(pynvml.nvmlDeviceGetCount()))
     except pynvml.NVMLError as error:
-        return None, None, str(error)
-    if not memory:
-        return None, None, tr("no NVIDIA device")
-    return sum(m.used for m in memory), sum(m.total for m in memory), ""
+        return (), str(error)
+    return devices, "" if devices else tr("no NVIDIA device")
+
+
+def _device(index: int, pid: int) -> DeviceMemory:
+    import pynvml
+
+    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    name = pynvml.nvmlDeviceGetName(handle)
+    try:
+        # A driver may list a process without its bytes (WDDM), or by a number of another namespace (containers).
+        held = [p.usedGpuMemory for p in pynvml.nvmlDeviceGetComputeRunningProcesses(handle) if p.pid == pid]
+    except pynvml.NVMLError:
+        held = []
+    return DeviceMemory(index, name, memory.used, memory.total, held[0] if held else None)
 
 
 @cache

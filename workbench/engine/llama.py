@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
+from workbench.engine.gauges import measure
 from workbench.engine.llama_model import NativeError, NativeModel
 from workbench.engine.llama_sampler import Sampler
 from workbench.engine.llama_timing import evaluation_seconds
 from workbench.engine.protocol import (
+    Beat,
     Cancel,
     Count,
     Counted,
@@ -23,13 +29,20 @@ from workbench.engine.protocol import (
     ModelLoaded,
     Request,
     Step,
+    Tokenize,
+    Tokenized,
 )
 from workbench.engine.text import StopScanner
 from workbench.processes.wire import Wire
 from workbench.records.answers import Generation, GenerationState
+from workbench.records.playground import Pulse
 
 FLUSH_S = 0.03
 """New text is sent at most this often, except the first and the last."""
+PREFILL_S = 0.1
+"""How far the prompt is read is told at most this often."""
+BEAT_S = 0.15
+"""The gauges beat more than six times a second, whatever the model does."""
 
 
 class LlamaServer:
@@ -41,6 +54,7 @@ class LlamaServer:
         self._cancelled: set[int] = set()
         self._running = 0
         self._model: NativeModel | None = None
+        self._latest: Generation | None = None
 
     def receive(self, request: Request) -> None:
         """See ``workbench.processes.child.Server``."""
@@ -49,6 +63,8 @@ class LlamaServer:
                 self._cancelled.add(request.id)
             case Count():
                 self._count(request)
+            case Tokenize():
+                self._tokenize(request)
             case LoadModel() | Generate() | Measure():
                 self._waiting.put((request, time.perf_counter()))
             case _:
@@ -91,7 +107,20 @@ class LlamaServer:
                 self._wire.send(LoadFraction(request.id, fraction))
 
         model = self._model = NativeModel(request.path, request.settings, progress, self._is_cancelled)
-        self._wire.send(ModelLoaded(request.id, model.context, model.memory, model.load_ms, model.bos, model.eos))
+        self._wire.send(
+            ModelLoaded(request.id, model.context, model.memory, model.load_ms, model.bos, model.eos, model.offloaded)
+        )
+        threading.Thread(target=self._beat, args=(model,), name="gauges", daemon=True).start()
+
+    def _beat(self, model: NativeModel) -> None:
+        """Tells for ever how the process is; computing doesn't hold it up, because native code lets go of the lock."""
+        while True:
+            pulse = Pulse(time.time(), measure(None), model.position, model.context, self._latest)
+            try:
+                self._wire.send(Beat(0, pulse))
+            except (OSError, ValueError):  # the parent is gone, and this process goes with it
+                return
+            time.sleep(BEAT_S)
 
     def _count(self, request: Count) -> None:
         tokens = self._loaded().tokenize(request.text, as_prompt=request.as_prompt)
@@ -103,13 +132,24 @@ class LlamaServer:
         if seconds is not None:
             self._wire.send(Measured(request.id, seconds))
 
+    def _tokenize(self, request: Tokenize) -> None:
+        model = self._loaded()
+        tokens = tuple(map(model.describe, model.tokenize(request.text, as_prompt=True)))
+        self._wire.send(Tokenized(request.id, tokens))
+        self._wire.send(Done(request.id))
+
+    def _tell(self, request: int, generation: Generation) -> None:
+        """Sends a step, and keeps it for the gauges."""
+        self._latest = replace(generation, text="")
+        self._wire.send(Step(request, generation))
+
     def _generate(self, request: Generate, received: float) -> None:
         model = self._loaded()
         prompt = model.tokenize(request.prompt, as_prompt=True)
         if not prompt:
             raise NativeError("prompt", "")
         with Sampler(model, request.settings) as sampler:
-            report = _Report(self._wire, request.id, received, len(prompt), model.keep_prefix(prompt))
+            report = _Report(partial(self._tell, request.id), model, received, len(prompt), model.keep_prefix(prompt))
             scanner = StopScanner(request.settings.stop)
             reason = self._continue(prompt[report.reused :], request.settings.max_tokens, sampler, scanner, report)
             report.finish(scanner.finish(), reason)
@@ -137,10 +177,10 @@ class _Report:
     """Stamps the times of one generation and sends its steps."""
 
     def __init__(
-        self, wire: Wire[Request, Event], request: int, received: float, prompt_tokens: int, reused: int
+        self, send: Callable[[Generation], None], model: NativeModel, received: float, prompt_tokens: int, reused: int
     ) -> None:
-        self._wire = wire
-        self._request = request
+        self._tell = send
+        self._model = model
         self._received = received
         self._began = time.perf_counter()
         self._first: float | None = None
@@ -150,7 +190,14 @@ class _Report:
         self._output_tokens = 0
         self._text = ""
         self.reused = reused
+        model.reset_times()
+        model.on_progress = self._read
         self._send("started")
+
+    def _read(self) -> None:
+        """The engine has computed a little more; while it is the prompt, how far it is gets told."""
+        if self._first is None and time.perf_counter() - self._sent >= PREFILL_S:
+            self._send("started")
 
     def sampled(self) -> None:
         """A token was chosen; the first one ends the prefill."""
@@ -173,7 +220,9 @@ class _Report:
     def _send(self, state: GenerationState, reason: str = "") -> None:
         first, after_first = self._first, self._output_tokens - 1
         decoding = self._latest - first if first else 0.0
-        self._sent = time.perf_counter()
+        self._sent = now = time.perf_counter()
+        prefilled = min(self._prompt_tokens, self._model.position)
+        read = prefilled - self.reused
         generation = Generation(
             state=state,
             text=self._text,
@@ -181,10 +230,12 @@ class _Report:
             output_tokens=self._output_tokens,
             reused_tokens=self.reused,
             ttft_ms=(first - self._received) * 1e3 if first else None,
-            prefill_tps=(self._prompt_tokens - self.reused) / (first - self._began) if first else None,
+            prefill_tps=read / ((first or now) - self._began) if read > 0 else None,
             decode_tps=after_first / decoding if after_first > 0 and decoding > 0 else None,
-            duration_ms=(self._sent - self._received) * 1e3,
+            duration_ms=(now - self._received) * 1e3,
             stop_reason=reason,
+            prefilled_tokens=prefilled,
+            engine=self._model.times(),
         )
         self._text = ""
-        self._wire.send(Step(self._request, generation))
+        self._tell(generation)

@@ -6,8 +6,8 @@ Not thread-safe, except ``tokenize``, ``piece`` and ``is_end``, which read the i
 from __future__ import annotations
 
 import ctypes
+import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,16 +16,20 @@ from typing import Final
 import llama_cpp.llama_cpp as ll
 import psutil
 
+from workbench.engine.log_lines import LogReader
 from workbench.engine.protocol import FailureKind
-from workbench.records.models import LoadSettings, MemorySplit
+from workbench.records.answers import EngineTimes
+from workbench.records.models import Adapter, LoadSettings
+from workbench.records.playground import Token
 
 # ggml's own numbers; the package's tables lag behind them.
 LOG_DEBUG, LOG_ERROR = 1, 4
 KV_TYPES: Final = {"f16": 1, "q8_0": 8, "q4_0": 2}
 FLASH_AUTO, FLASH_OFF = -1, 0
 DECODE_ABORTED = 2
-BUFFER_LINE: Final = re.compile(r": +(.+?) buffer size = +([\d.]+) MiB")
-MIB = 1024 * 1024
+COMPUTED: Final = 0.55
+"""Share of a graph's nodes that compute something; the rest are views. Only for the first batch's progress."""
+SPECIAL_ATTRIBUTES: Final = 1 | 8 | 16  # llama_token_attr: unknown, control, user-defined
 
 
 class NativeError(Exception):
@@ -37,12 +41,11 @@ class NativeError(Exception):
         self.detail = detail
 
 
-class EngineLog:
-    """Receives llama.cpp's log: passes it to standard error, and keeps the buffers and errors that it mentions."""
+class EngineLog(LogReader):
+    """Receives llama.cpp's log: passes it to standard error, and reads it."""
 
     def __init__(self) -> None:
-        self._errors: list[str] = []
-        self._buffers: list[tuple[str, int]] = []
+        super().__init__()
         self._callback = ll.llama_log_callback(self._receive)  # kept: native code holds only its address
         ll.llama_log_set(self._callback, ctypes.c_void_p(0))
 
@@ -50,34 +53,7 @@ class EngineLog:
         if level == LOG_DEBUG or text == b".":
             return
         os.write(2, text)
-        line = text.decode("utf-8", "replace").strip()
-        if level == LOG_ERROR:
-            self._errors.append(line)
-        elif found := BUFFER_LINE.search(line):
-            self._buffers.append((found[1], round(float(found[2]) * MIB)))
-
-    def first_error(self) -> str:
-        """The first error since the last call, which names the cause; without the function it came from."""
-        line = self._errors[0] if self._errors else ""
-        self._errors.clear()
-        return re.sub(r"^\w+: (error loading model: )?", "", line)
-
-    def memory(self) -> MemorySplit:
-        """The buffers mentioned so far, by use. A scratch buffer that was laid out again counts once."""
-        total = {"model": 0, "KV": 0, "RS": 0}
-        scratch = {"compute": dict[str, int](), "output": dict[str, int]()}
-        for name, size in self._buffers:
-            use = name.split()[-1]
-            if use in scratch:
-                scratch[use][name] = size
-            elif use in total:
-                total[use] += size
-        return MemorySplit(
-            weights=total["model"],
-            kv_cache=total["KV"] + total["RS"],
-            compute=sum(scratch["compute"].values()),
-            output=sum(scratch["output"].values()),
-        )
+        self.read(text.decode("utf-8", "replace").strip(), error=level == LOG_ERROR)
 
 
 def default_threads() -> int:
@@ -103,16 +79,21 @@ class NativeModel:
         started = time.perf_counter()
         self.log = EngineLog()
         self._cancelled = cancelled
+        self.on_progress: Callable[[], None] = lambda: None  # called many times within an evaluation
         ll.llama_backend_init()
         self._model = self._load_weights(path, settings, on_progress)
         self.vocabulary = ll.llama_model_get_vocab(self._model)
         self.pointer = self._open_context(settings)
+        self._apply(settings.adapters)
         self._memory = ll.llama_get_memory(self.pointer)
         self._held: list[int] = []
+        self._part = self._nodes = 0
+        self._graph = max(1, round(self.log.graph_nodes * COMPUTED))
         self._whole_window = settings.whole_window
         self._piece_size = 64
         self.context: int = ll.llama_n_ctx(self.pointer)
         self.batch: int = ll.llama_n_batch(self.pointer)
+        self._micro_batch: int = ll.llama_n_ubatch(self.pointer)
         self.memory = self.log.memory()
         self.bos = self._special_text(ll.llama_vocab_bos(self.vocabulary))
         self.eos = self._special_text(ll.llama_vocab_eos(self.vocabulary))
@@ -144,12 +125,30 @@ class NativeModel:
         params.type_k = params.type_v = KV_TYPES[settings.kv_type]
         params.swa_full = settings.whole_window
         params.flash_attn_type = FLASH_AUTO if settings.flash_attention else FLASH_OFF
-        self._abort = ll.ggml_abort_callback(lambda _: self._cancelled())  # kept as long as the context
+        params.no_perf = False
+        self._abort = ll.ggml_abort_callback(lambda _: self._node_computed())  # kept as long as the context
         params.abort_callback = self._abort
         context: ll.llama_context_p | None = ll.llama_init_from_model(self._model, params)
         if not context:
             raise NativeError("context", self.log.first_error())
         return context
+
+    def _apply(self, adapters: Sequence[Adapter]) -> None:
+        """Adds LoRA adapters to the weights of this context."""
+        if not adapters:
+            return
+        loaded = [ll.llama_adapter_lora_init(self._model, os.fsencode(adapter.path)) for adapter in adapters]
+        if not all(loaded):
+            raise NativeError("adapter", self.log.first_error())
+        scales = (ctypes.c_float * len(adapters))(*(adapter.scale for adapter in adapters))
+        pointers = (ll.llama_adapter_lora_p_ctypes * len(adapters))(*loaded)
+        if ll.llama_set_adapters_lora(self.pointer, pointers, len(adapters), scales):
+            raise NativeError("adapter", self.log.first_error())
+
+    @property
+    def offloaded(self) -> tuple[int, int] | None:
+        """Layers that a GPU took, of all; None where it has none, or they ended up in the CPU's memory all the same."""
+        return self.log.offloaded if self.log.on_device else None
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:
@@ -185,6 +184,42 @@ class NativeModel:
                 return buffer.raw[:length]
             self._piece_size = -length
 
+    def describe(self, token: int) -> Token:
+        """A token as a person sees it, special ones by their names."""
+        buffer = ctypes.create_string_buffer(256)
+        length = max(0, ll.llama_token_to_piece(self.vocabulary, token, buffer, 256, 0, True))
+        text = buffer.raw[:length].decode("utf-8", "backslashreplace")
+        special = bool(ll.llama_vocab_get_attr(self.vocabulary, token) & SPECIAL_ATTRIBUTES)
+        return Token(token, text, special, self.is_end(token))
+
+    @property
+    def position(self) -> int:
+        """Tokens in the context, those of the batch that is being computed by how far it is."""
+        part = self._part  # once: another thread may ask while a batch ends
+        graphs = self._graph * max(1, math.ceil(part / self._micro_batch))
+        return len(self._held) + int(part * min(1.0, self._nodes / graphs))
+
+    def times(self) -> EngineTimes:
+        """The engine's clocks since ``reset_times``."""
+        perf = ll.llama_perf_context(self.pointer)
+        # It counts at least one token, evaluated or not.
+        return EngineTimes(
+            perf.n_p_eval if perf.t_p_eval_ms else 0,
+            perf.t_p_eval_ms,
+            perf.n_eval if perf.t_eval_ms else 0,
+            perf.t_eval_ms,
+        )
+
+    def reset_times(self) -> None:
+        """Before a generation."""
+        ll.llama_perf_context_reset(self.pointer)
+
+    def _node_computed(self) -> bool:
+        """The engine asks, after each node of its graph, whether to stop."""
+        self._nodes += 1
+        self.on_progress()
+        return self._cancelled()
+
     def is_end(self, token: int) -> bool:
         """``token`` ends the generation (EOS, EOT and their like)."""
         return bool(ll.llama_vocab_is_eog(self.vocabulary, token))
@@ -218,8 +253,13 @@ class NativeModel:
                 return False
             part = tokens[start : start + self.batch]
             array = (ll.llama_token * len(part))(*part)  # named, because the batch holds only its address
+            self._part, self._nodes = len(part), 0
             status = ll.llama_decode(self.pointer, ll.llama_batch_get_one(array, len(part)))
+            if self._nodes and not status:
+                self._graph = max(1, self._nodes // math.ceil(len(part) / self._micro_batch))
+            self._part = 0
             self._held.extend(part)
+            self.on_progress()
             if status:
                 # Whole micro-batches stay in the cache; the one that failed was taken out.
                 del self._held[ll.llama_memory_seq_pos_max(self._memory, 0) + 1 :]

@@ -11,6 +11,8 @@ import numpy as np
 from workbench.engine.llama_model import NativeError, NativeModel
 from workbench.records.models import GenerationSettings
 
+PENALISED = 64
+"""How many of the last tokens the repeat penalty looks at; llama.cpp's default."""
 CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama_token_data
 
 
@@ -21,20 +23,18 @@ class Sampler:
     allows (as llama.cpp's own tools do): checking one token is far cheaper than checking the vocabulary.
 
     Raises:
-        NativeError: the grammar doesn't parse.
+        NativeError: the grammar doesn't parse, or the schema can't be made one.
     """
 
     def __init__(self, model: NativeModel, settings: GenerationSettings) -> None:
         self._model = model
         self._grammar: ll.llama_sampler_p | None = None
-        if settings.grammar:
-            self._grammar = ll.llama_sampler_init_grammar(
-                model.vocabulary, settings.grammar.encode("utf-8", "replace"), b"root"
-            )
+        if grammar := _grammar(settings):
+            self._grammar = ll.llama_sampler_init_grammar(model.vocabulary, grammar.encode("utf-8", "replace"), b"root")
             if not self._grammar:
                 raise NativeError("grammar", model.log.first_error())
         self._chain = ll.llama_sampler_chain_init(ll.llama_sampler_chain_default_params())
-        for part in _parts(settings):
+        for part in _parts(settings, ll.llama_vocab_n_tokens(model.vocabulary)):
             ll.llama_sampler_chain_add(self._chain, part)
 
     def __enter__(self) -> Sampler:
@@ -53,11 +53,13 @@ class Sampler:
         Raises:
             NativeError: the grammar allows no token at all.
         """
-        token: int = ll.llama_sampler_sample(self._chain, self._model.pointer, -1)
         if not self._grammar:
+            token: int = ll.llama_sampler_sample(self._chain, self._model.pointer, -1)
             return token
+        token = self._choose(allowed_only=False)
         if not self._allowed(token):
-            token = self._sample_allowed()
+            token = self._choose(allowed_only=True)
+        ll.llama_sampler_accept(self._chain, token)
         if not self._model.is_end(token):
             ll.llama_sampler_accept(self._grammar, token)
         return token
@@ -67,13 +69,15 @@ class Sampler:
         ll.llama_sampler_apply(self._grammar, ctypes.byref(_candidates(single)))
         return bool(np.isfinite(single["logit"][0]))
 
-    def _sample_allowed(self) -> int:
+    def _choose(self, *, allowed_only: bool) -> int:
+        """A token that nothing has accepted yet: a refused one must not count as said."""
         count = ll.llama_vocab_n_tokens(self._model.vocabulary)
         every = np.zeros(count, CANDIDATE)
         every["id"] = np.arange(count)
         every["logit"] = np.ctypeslib.as_array(ll.llama_get_logits_ith(self._model.pointer, -1), (count,))
         array = _candidates(every)
-        ll.llama_sampler_apply(self._grammar, ctypes.byref(array))
+        if allowed_only:
+            ll.llama_sampler_apply(self._grammar, ctypes.byref(array))
         ll.llama_sampler_apply(self._chain, ctypes.byref(array))
         chosen = array.data[array.selected]
         if not np.isfinite(chosen.logit):
@@ -81,12 +85,31 @@ class Sampler:
         return int(chosen.id)
 
 
-def _parts(settings: GenerationSettings) -> list[ll.llama_sampler_p]:
+def _grammar(settings: GenerationSettings) -> str:
+    """GBNF, "" for none."""
+    if not settings.json_schema:
+        return settings.grammar
+    from llama_cpp.llama_grammar import json_schema_to_gbnf
+
+    try:
+        grammar: str = json_schema_to_gbnf(settings.json_schema)
+    except Exception as error:  # it may fail in any way on a schema of somebody's own
+        raise NativeError("schema", str(error) or type(error).__name__) from error
+    return grammar
+
+
+def _parts(settings: GenerationSettings, vocabulary: int) -> list[ll.llama_sampler_p]:
+    """In the order of llama.cpp's own tools."""
+    penalties = []
+    if settings.repeat_penalty != 1:
+        penalties = [ll.llama_sampler_init_penalties(vocabulary, PENALISED, settings.repeat_penalty, 0.0, 0.0)]
     if settings.temperature <= 0:
-        return [ll.llama_sampler_init_greedy()]
+        return [*penalties, ll.llama_sampler_init_greedy()]
     return [
+        *penalties,
         ll.llama_sampler_init_top_k(settings.top_k),
         ll.llama_sampler_init_top_p(settings.top_p, 1),
+        *([ll.llama_sampler_init_min_p(settings.min_p, 1)] if settings.min_p > 0 else []),
         ll.llama_sampler_init_temp(settings.temperature),
         ll.llama_sampler_init_dist(settings.seed & 0xFFFFFFFF),
     ]

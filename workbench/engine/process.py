@@ -8,17 +8,25 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
+import time
 from collections.abc import Callable, Generator
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from workbench.engine.protocol import Cancel, Done, Event, Failed, Request
-from workbench.errors import EngineError
+from workbench.errors import EngineCause, EngineError
 from workbench.i18n import tr
 from workbench.ports import Cancel as CancelFlag
 from workbench.processes.process import Process, signal_name
 
 ChildKind: TypeAlias = Literal["llama", "embed"]
 CANCEL_POLL_S = 0.03
+CAUSES: Final[dict[str, EngineCause]] = {
+    "SIGKILL": "memory",
+    "SIGBUS": "mapping",
+    "SIGABRT": "crash",
+    "SIGSEGV": "crash",
+    "SIGFPE": "crash",
+}
 
 
 class ChildProcess:
@@ -26,13 +34,16 @@ class ChildProcess:
 
     Args:
         kind: which server it runs.
+        unasked: called, on a thread of this process's own, for events that answer no request.
     """
 
-    def __init__(self, kind: ChildKind) -> None:
+    def __init__(self, kind: ChildKind, unasked: Callable[[Event], None] | None = None) -> None:
         self._kind = kind
+        self._unasked = unasked
         self._ids = itertools.count(1)
         self._lock = threading.Lock()
         self._asking: dict[int, queue.SimpleQueue[Event | None]] = {}
+        self._used = time.monotonic()
         self._closed = False
         self._gone: EngineError | None = None
         self._process: Process[Event, Request] = Process(
@@ -96,8 +107,15 @@ class ChildProcess:
         finally:
             with self._lock:
                 self._asking.pop(request, None)
+                self._used = time.monotonic()
             if not ended:
                 self._process.send(Cancel(request))
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the last request ended; 0 while one is under way."""
+        with self._lock:
+            return 0.0 if self._asking else time.monotonic() - self._used
 
     def close(self) -> None:
         """Ends the child and returns when it is gone. Requests under way get an EngineError."""
@@ -106,6 +124,10 @@ class ChildProcess:
         self._process.close()
 
     def _route(self, event: Event) -> None:
+        if event.id == 0:
+            if self._unasked:
+                self._unasked(event)
+            return
         with self._lock:
             events = self._asking.get(event.id)
         if events:
@@ -120,7 +142,7 @@ class ChildProcess:
     def _death(self) -> EngineError:
         """A fresh copy: an exception object can't be raised in several threads."""
         gone = self._gone or _closed_error()
-        return EngineError(gone.title, gone.message, gone.remedy, log=gone.log)
+        return EngineError(gone.title, gone.message, gone.remedy, log=gone.log, cause=gone.cause)
 
 
 def death_of(kind: ChildKind, code: int, log: tuple[str, ...]) -> EngineError:
@@ -137,8 +159,9 @@ def death_of(kind: ChildKind, code: int, log: tuple[str, ...]) -> EngineError:
         return EngineError(
             title, message, tr("Check that the engine is installed whole, then load the model again."), log=log
         )
-    cause, remedy = _cause(name)
-    return EngineError(title, tr("It was ended by {signal}: {cause}.", signal=name, cause=cause), remedy, log=log)
+    words, remedy = _cause(name)
+    message = tr("It was ended by {signal}: {cause}.", signal=name, cause=words)
+    return EngineError(title, message, remedy, log=log, cause=CAUSES.get(name, ""))
 
 
 def _cause(signal_name: str) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """What the workbench and a child of the engine say to each other: frozen requests and events.
 
 Each request carries an ``id``. The child answers with any number of events of that id and then exactly one ``Done`` or
-``Failed``. ``Cancel`` names the id of the request that should end early; that request still gets its ``Done``.
+``Failed``. ``Cancel`` names the id of the request that should end early; that request still gets its ``Done``. A
+``Beat`` comes unasked, with id 0, several times a second.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Literal, TypeAlias
 
 from workbench.records.answers import Generation
 from workbench.records.models import GenerationSettings, LoadSettings, MemorySplit
+from workbench.records.playground import Pulse, Token
 
-FailureKind: TypeAlias = Literal["load", "context", "grammar", "prompt", "decode", "vector"]
+FailureKind: TypeAlias = Literal["load", "context", "adapter", "grammar", "schema", "prompt", "decode", "vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,14 @@ class Count:
     id: int
     text: str
     as_prompt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenize:
+    """Cuts a prompt into tokens, as ``Generate`` would. Event: ``Tokenized``."""
+
+    id: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,7 @@ class Cancel:
     id: int
 
 
-Request: TypeAlias = LoadModel | Count | Generate | Measure | LoadEmbedder | Embed | Locate | Cancel
+Request: TypeAlias = LoadModel | Count | Tokenize | Generate | Measure | LoadEmbedder | Embed | Locate | Cancel
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +118,12 @@ class LoadFraction:
 
 @dataclass(frozen=True, slots=True)
 class ModelLoaded:
-    """The model stands ready. ``bos`` and ``eos`` are the texts of its special tokens, for chat templates."""
+    """The model stands ready.
+
+    Attributes:
+        bos, eos: the texts of its special tokens, for chat templates.
+        offloaded: layers that a GPU took, of all; None where there is none.
+    """
 
     id: int
     context: int
@@ -116,6 +131,7 @@ class ModelLoaded:
     load_ms: float
     bos: str
     eos: str
+    offloaded: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +140,22 @@ class Counted:
 
     id: int
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenized:
+    """The tokens of a prompt, BOS included where the model puts one."""
+
+    id: int
+    tokens: tuple[Token, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What the child measures of itself; ``id`` is 0, because nobody asked."""
+
+    id: int
+    pulse: Pulse
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,4 +207,6 @@ class Failed:
     detail: str
 
 
-Event: TypeAlias = LoadFraction | ModelLoaded | Counted | Step | Measured | Embedded | Located | Done | Failed
+Event: TypeAlias = (
+    LoadFraction | ModelLoaded | Counted | Tokenized | Beat | Step | Measured | Embedded | Located | Done | Failed
+)

@@ -16,6 +16,7 @@ from workbench.records.corpus import (
     EmbedderInfo,
 )
 from workbench.records.models import Gauges, GenerationSettings, LoadedModel
+from workbench.records.playground import Pulse, Token
 
 Vector: TypeAlias = npt.NDArray[np.float32]
 TokenVectors: TypeAlias = npt.NDArray[np.float16]
@@ -149,8 +150,16 @@ class Generator(Protocol):
         """
         ...
 
+    def tokens(self, prompt: str) -> tuple[Token, ...]:
+        """The tokens of ``prompt`` as ``generate`` would send it, BOS included where the model puts one."""
+        ...
+
     def gauges(self) -> Gauges:
         """Memory of the child and the machine now."""
+        ...
+
+    def pulses(self) -> tuple[Pulse, ...]:
+        """What the process measured of itself over the last minutes, several times a second, oldest first."""
         ...
 
     def close(self) -> None:

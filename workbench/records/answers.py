@@ -114,6 +114,26 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineTimes:
+    """What the engine's own clocks say of one generation (``llama_perf_context``): evaluation alone, no sampling."""
+
+    prompt_tokens: int = 0
+    prompt_ms: float = 0.0
+    decode_tokens: int = 0
+    decode_ms: float = 0.0
+
+    @property
+    def prefill_tps(self) -> float | None:
+        """Prompt tokens per second, None before any."""
+        return 1e3 * self.prompt_tokens / self.prompt_ms if self.prompt_ms else None
+
+    @property
+    def decode_tps(self) -> float | None:
+        """Generated tokens per second, None before any."""
+        return 1e3 * self.decode_tokens / self.decode_ms if self.decode_ms else None
+
+
+@dataclass(frozen=True, slots=True)
 class Generation:
     """What the model did. Times are stamped in the child process.
 
@@ -121,6 +141,8 @@ class Generation:
         stop_reason: "eos", "length", "stop", "repetition", "cancelled", "error".
         ttft_ms: request received to first token; None before it.
         reused_tokens: prompt tokens that were still in the cache.
+        prefill_tps: of the tokens that were not, so far.
+        prefilled_tokens: prompt tokens in the cache so far; while a batch is computed, an estimate.
     """
 
     state: GenerationState
@@ -134,6 +156,8 @@ class Generation:
     duration_ms: float = 0.0
     stop_reason: str = ""
     error: str = ""
+    prefilled_tokens: int = 0
+    engine: EngineTimes | None = None
 
 
 @dataclass(frozen=True, slots=True)
