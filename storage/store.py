@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from storage.benchmarks import FileBenchmarks
 from storage.connections import Connections
 from storage.corpus import FileCorpus
 from storage.datasets import FileDatasets
@@ -28,6 +29,7 @@ class FileStore:
         self._search = FileSearch(connections)
         self._traces = FileTraces(connections)
         self._models = FileModels(connections)
+        self._benchmarks = FileBenchmarks(connections)
         self._datasets = FileDatasets(connections)
         self._runs = FileRuns(connections)
         self._fixtures = FixtureRunner()
@@ -57,6 +59,11 @@ class FileStore:
     def models(self) -> FileModels:
         """Model files."""
         return self._models
+
+    @property
+    def benchmarks(self) -> FileBenchmarks:
+        """Benchmarks of models."""
+        return self._benchmarks
 
     @property
     def datasets(self) -> FileDatasets:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from workbench import paths
 from workbench.answers.ask import Asker
+from workbench.benchmarks import Benchmarks
 from workbench.corpus.ingest import Ingester
 from workbench.engine import gauges
 from workbench.engine.client import engine_available
@@ -85,6 +86,7 @@ class Desk:
         self._embedder_used = False
         self._embedder_warm = False
         self._library = Library(store)
+        self._benchmarks = Benchmarks(store, self._library)
         runtimes = Runtimes(self._searcher, lambda: self._library.generator, self._load, lambda: self.collection)
         self._evals = EvalLab(store, runtimes)
         self._inspector = Inspector(store, self._searcher, lambda: self._library.generator)
@@ -296,6 +298,11 @@ class Desk:
     def library(self) -> Library:
         """Model files, what they would take, and the one that is loaded."""
         return self._library
+
+    @property
+    def benchmarks(self) -> Benchmarks:
+        """How fast the models are, measured and compared."""
+        return self._benchmarks
 
     @property
     def model(self) -> LoadedModel | None:

@@ -8,6 +8,7 @@ One module for what runs in child processes, and one for each part of the file. 
 
 from __future__ import annotations
 
+from workbench.ports.benchmarks import BenchRepository
 from workbench.ports.corpus import CorpusRepository, DeleteCheck, DocumentState, SearchRepository, StoredTokens
 from workbench.ports.evals import DatasetRepository, ResultSet, RunRepository, SqlRunner, SqlValue
 from workbench.ports.file import ModelRepository, SettingsRepository, Store, TraceRepository, TraceSummary
@@ -23,6 +24,7 @@ from workbench.ports.runtimes import (
 )
 
 __all__ = [
+    "BenchRepository",
     "Cancel",
     "CorpusRepository",
     "DatasetRepository",

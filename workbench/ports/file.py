@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from workbench.ports.benchmarks import BenchRepository
 from workbench.ports.corpus import CorpusRepository, SearchRepository
 from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
 from workbench.records.answers import Trace
@@ -114,6 +115,11 @@ class Store(Protocol):
     @property
     def models(self) -> ModelRepository:
         """Model files."""
+        ...
+
+    @property
+    def benchmarks(self) -> BenchRepository:
+        """Benchmarks of models."""
         ...
 
     @property
