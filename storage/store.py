@@ -11,6 +11,8 @@ from storage.corpus import FileCorpus
 from storage.datasets import FileDatasets
 from storage.driver import BUSY_SECONDS
 from storage.fixture import FixtureRunner
+from storage.health import FileHealth
+from storage.library import FileLibrary
 from storage.models import FileModels
 from storage.opening import prepare
 from storage.runs import FileRuns
@@ -27,8 +29,10 @@ class FileStore:
         self._connections = connections
         self._corpus = FileCorpus(connections)
         self._search = FileSearch(connections)
+        self._health = FileHealth(connections)
         self._traces = FileTraces(connections)
         self._models = FileModels(connections)
+        self._library = FileLibrary(connections)
         self._benchmarks = FileBenchmarks(connections)
         self._datasets = FileDatasets(connections)
         self._runs = FileRuns(connections)
@@ -51,6 +55,11 @@ class FileStore:
         return self._search
 
     @property
+    def health(self) -> FileHealth:
+        """Reads and repairs of whole indexes."""
+        return self._health
+
+    @property
     def traces(self) -> FileTraces:
         """Traces."""
         return self._traces
@@ -59,6 +68,11 @@ class FileStore:
     def models(self) -> FileModels:
         """Model files."""
         return self._models
+
+    @property
+    def library(self) -> FileLibrary:
+        """Notes about models, and presets."""
+        return self._library
 
     @property
     def benchmarks(self) -> FileBenchmarks:

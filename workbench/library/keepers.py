@@ -1,7 +1,8 @@
 """Where other tools keep model files, and what they call them.
 
 Ollama: ``manifests/HOST/NAMESPACE/MODEL/TAG`` are JSON and list blobs by digest. LM Studio:
-``PUBLISHER/REPOSITORY/FILE``. The Hugging Face cache: ``models--ORGANISATION--NAME/snapshots/REVISION/FILE``, links to ``blobs/DIGEST``.
+``PUBLISHER/REPOSITORY/FILE``. The Hugging Face cache: ``models--ORGANISATION--NAME/snapshots/REVISION/FILE``, links to
+``blobs/DIGEST``.
 """
 
 from __future__ import annotations

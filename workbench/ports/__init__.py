@@ -12,6 +12,8 @@ from workbench.ports.benchmarks import BenchRepository
 from workbench.ports.corpus import CorpusRepository, DeleteCheck, DocumentState, SearchRepository, StoredTokens
 from workbench.ports.evals import DatasetRepository, ResultSet, RunRepository, SqlRunner, SqlValue
 from workbench.ports.file import ModelRepository, SettingsRepository, Store, TraceRepository, TraceSummary
+from workbench.ports.health import ChunkFact, HealthRepository
+from workbench.ports.library import LibraryRepository
 from workbench.ports.runtimes import (
     Cancel,
     Embedder,
@@ -26,6 +28,7 @@ from workbench.ports.runtimes import (
 __all__ = [
     "BenchRepository",
     "Cancel",
+    "ChunkFact",
     "CorpusRepository",
     "DatasetRepository",
     "DeleteCheck",
@@ -33,6 +36,8 @@ __all__ = [
     "Embedder",
     "Embedding",
     "Generator",
+    "HealthRepository",
+    "LibraryRepository",
     "ModelRepository",
     "PackedTokens",
     "ResultSet",

@@ -9,6 +9,8 @@ from typing import Protocol
 from workbench.ports.benchmarks import BenchRepository
 from workbench.ports.corpus import CorpusRepository, SearchRepository
 from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
+from workbench.ports.health import HealthRepository
+from workbench.ports.library import LibraryRepository
 from workbench.records.answers import Trace
 from workbench.records.models import MemoryMeasurement, ModelFile
 
@@ -108,6 +110,11 @@ class Store(Protocol):
         ...
 
     @property
+    def health(self) -> HealthRepository:
+        """Reads and repairs of whole indexes."""
+        ...
+
+    @property
     def traces(self) -> TraceRepository:
         """Traces."""
         ...
@@ -115,6 +122,11 @@ class Store(Protocol):
     @property
     def models(self) -> ModelRepository:
         """Model files."""
+        ...
+
+    @property
+    def library(self) -> LibraryRepository:
+        """Notes about models, and presets."""
         ...
 
     @property
