@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from storage.driver import Access, Connection, Error, as_file_error, connect
-from workbench.errors import FileError, NotFoundError
+from workbench.errors import Cancelled, FileError, NotFoundError
 from workbench.i18n import tr
+from workbench.ports import Cancel
 
 T = TypeVar("T")
+
+_STEPS = 20_000
+"""Of SQLite's virtual machine between two looks whether to stop: under a millisecond."""
 
 
 class Connections:
@@ -39,18 +43,34 @@ class Connections:
             self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="workbench-writer")
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self, cancel: Cancel | None = None) -> Iterator[Connection]:
         """A connection for one thread's use; each statement sees the last committed state.
 
         Raises:
+            Cancelled: ``cancel`` was set while a statement ran.
             FileError: the file is closed, locked or damaged.
         """
         connection = self._take()
         try:
             with self._in_words():
+                if cancel:
+                    connection.set_progress_handler(cancel.is_set, _STEPS)
                 yield connection
         finally:
+            if cancel:
+                connection.set_progress_handler(None, 0)
             self._give_back(connection)
+
+    @contextmanager
+    def snapshot(self, cancel: Cancel | None = None) -> Iterator[Connection]:
+        """As ``read``; all statements see the same state."""
+        with self.read(cancel) as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Runs ``work`` on the write thread in one transaction: all of it is committed, or nothing.
@@ -59,17 +79,15 @@ class Connections:
             FileError: the file is closed, read-only, locked, full or damaged.
             Exception: whatever ``work`` raised, after the rollback.
         """
-        if self._executor is None:
-            raise FileError(
-                tr("The file is open for reading only"),
-                tr("“{path}” can't be changed in this session.", path=self.path),
-                tr("Open it for writing."),
-            )
-        try:
-            future = self._executor.submit(self._transaction, work)
-        except RuntimeError:
-            raise self._closed_error() from None
-        return future.result()
+        return self._on_writer(lambda: self._transaction(work))
+
+    def alone(self, work: Callable[[Connection], T]) -> T:
+        """Runs ``work`` on the write thread outside a transaction, which checkpoints and VACUUM ask for.
+
+        Raises:
+            FileError: as ``write``.
+        """
+        return self._on_writer(lambda: self._outside(work))
 
     def close(self) -> None:
         """Waits for readers and for writes that were handed in, checkpoints, and closes every connection."""
@@ -84,6 +102,23 @@ class Connections:
         if self._executor is not None:
             self._executor.shutdown()  # after the writes that wait; from here on the write connection is ours
             self._checkpoint()
+
+    def _on_writer(self, work: Callable[[], T]) -> T:
+        if self._executor is None:
+            raise FileError(
+                tr("The file is open for reading only"),
+                tr("“{path}” can't be changed in this session.", path=self.path),
+                tr("Open it for writing."),
+            )
+        try:
+            future = self._executor.submit(work)
+        except RuntimeError:
+            raise self._closed_error() from None
+        return future.result()
+
+    def _outside(self, work: Callable[[Connection], T]) -> T:
+        with self._in_words():
+            return work(self._writer)
 
     def _transaction(self, work: Callable[[Connection], T]) -> T:
         connection = self._writer
@@ -140,6 +175,8 @@ class Connections:
         try:
             yield
         except Error as error:
+            if str(error) == "interrupted":
+                raise Cancelled from error
             if "no such table: index_" in str(error):
                 raise NotFoundError(
                     tr("The index is gone"),

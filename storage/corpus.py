@@ -90,6 +90,16 @@ class FileCorpus:
             _collection_id(c, name)
             return collection_record(c.execute(f"{COLLECTION} WHERE l.name = ?", (storable(name),)).fetchone())
 
+    def revision(self, name: str) -> tuple[int | str, ...]:
+        """What changes whenever a search of the collection could find something else. Raises NotFoundError."""
+        with self._connections.read() as c:
+            row = c.execute(
+                "SELECT l.version, l.mandatory_filter, coalesce(i.id, 0) FROM collection l "
+                "LEFT JOIN corpus_index i ON i.collection_id = l.id AND i.status = 'current' WHERE l.id = ?",
+                (_collection_id(c, name),),
+            ).fetchone()
+        return tuple(row)
+
     def set_mandatory_filter(self, name: str, expression: str) -> Collection:
         """Stores it; the caller has checked that it parses."""
         return self._set(name, "mandatory_filter", storable(expression))

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from storage.connections import Connections
 from storage.driver import Connection, storable
 from storage.filters import BUILT_IN, Sql, field_kinds, passing
 from storage.indexes import read_vectors, unit_vectors, vectors_table, words_table
+from storage.kept import Keeper, KeptIndex, Keys, Mask
 from storage.token_vectors import keeps_tokens, read_tokens
+from storage.vocabulary import known_words, words_like
+from storage.word_scores import RANK
 from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.ports import StoredTokens, Vector
+from workbench.ports import Cancel, StoredTokens, Vector
 from workbench.records.corpus import Index
 from workbench.records.retrieval import AllOf, Analysis, FilterNode, LaneHit
 from workbench.text.words import cjk_pairs, exact_form, words
@@ -20,28 +27,40 @@ from workbench.text.words import cjk_pairs, exact_form, words
 MAX_NEIGHBOURS: Final = 4096
 """The most that sqlite-vec returns for one query."""
 
-BM25_WEIGHTS: Final = (2.0, 2.0, 2.0, 0.1)
-"""Of the columns heading, text, stems, exact; the best of those tried on XQuAD in English and Spanish (bench/bm25.py).
-FTS5 saturates the weighted count (k1 = 1.2), so 2 says that one occurrence nearly settles it, and 0.1 breaks ties."""
-
 
 class FileSearch:
     """Implements ``workbench.ports.SearchRepository``."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self._keeper = Keeper()
 
-    def lexical(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
+    def keep(self, index: Index, limit: int) -> bool:
+        """Reads the index's vectors into memory, where they take at most ``limit`` bytes, and keeps them up to date.
+
+        From then on both lanes answer out of memory, with the same results; another index takes its place.
+        """
+        with self._connections.snapshot() as c:
+            return self._keeper.keep(c, index, limit)
+
+    def lexical(
+        self, index: Index, analysis: Analysis, where: FilterNode, k: int, cancel: Cancel | None = None
+    ) -> tuple[LaneHit, ...]:
         """BM25 over heading, text, stems and exact accents; terms are OR-ed, phrases required. No terms, no hits.
 
         Raises:
+            Cancelled: it was set.
             NotFoundError: the index is retired.
         """
         query = match_expression(analysis)
         if not query or k <= 0:
             return ()
         table = words_table(index.id)
-        with self._connections.read() as c:
+        with self._connections.snapshot(cancel) as c:
+            kept = None if analysis.phrases else self._keeper.current(c, index)
+            if kept:
+                total = kept.words.total(c, wanted_words(analysis), kept.keys, cancel)
+                return _named(c, _lowest(kept.keys, total, _mask(c, kept, index, where), k), "score")
             keys = _restriction(c, index, where)
             # The unary plus keeps SQLite from looking rows up one by one, which would rank each on its own.
             restriction = f"AND +rowid IN ({keys.text})" if keys else ""
@@ -53,14 +72,17 @@ class FileSearch:
                 )
                 SELECT c.id, -hit.score FROM hit JOIN chunk c ON c.key = hit.key ORDER BY hit.score, c.key
                 """,
-                (query, f"bm25({', '.join(map(str, BM25_WEIGHTS))})", *(keys.values if keys else ()), k),
+                (query, RANK, *(keys.values if keys else ()), k),
             ).fetchall()
         return _ranked(rows)
 
-    def dense(self, index: Index, vector: Vector, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
+    def dense(
+        self, index: Index, vector: Vector, where: FilterNode, k: int, cancel: Cancel | None = None
+    ) -> tuple[LaneHit, ...]:
         """Exact nearest neighbours by cosine.
 
         Raises:
+            Cancelled: it was set.
             EngineError: the vector is zero, not finite or of another dimension than the index.
             UsageError: ``k`` is over 4,096.
             NotFoundError: the index is retired.
@@ -74,7 +96,10 @@ class FileSearch:
             )
         if k <= 0:
             return ()
-        with self._connections.read() as c:
+        with self._connections.snapshot(cancel) as c:
+            kept = self._keeper.current(c, index)
+            if kept:
+                return _named(c, kept.nearest(c, wanted, k, _mask(c, kept, index, where)), "distance")
             keys = _restriction(c, index, where)
             # sqlite-vec takes IN (SELECT …) into the search itself; other conditions would thin out its k rows.
             restriction = f"AND rowid IN ({keys.text})" if keys else ""
@@ -93,12 +118,26 @@ class FileSearch:
 
     def matching(self, index: Index, where: FilterNode) -> tuple[int, int]:
         """Chunks of the index that pass, and all of them (retired documents excluded from the first only)."""
-        with self._connections.read() as c:
+        with self._connections.snapshot() as c:
+            kept = self._keeper.current(c, index)
+            if kept:
+                mask = _mask(c, kept, index, where)
+                return len(kept.keys) if mask is None else int(mask.sum()), len(kept.keys)
             total = int(c.execute("SELECT count(*) FROM chunk WHERE index_id = ?", (index.id,)).fetchone()[0])
             keys = _restriction(c, index, where)
             if keys is None:
                 return total, total
             return int(c.execute(f"SELECT count(*) FROM ({keys.text})", keys.values).fetchone()[0]), total
+
+    def passing(self, index: Index, chunk_ids: Sequence[str], where: FilterNode) -> frozenset[str]:
+        """Those of the chunks that pass; none of a retired document, unless the filter names status."""
+        found = passing(index.id, where)
+        statement = (
+            f"SELECT id FROM chunk WHERE id IN (SELECT value FROM json_each(?)) AND index_id = ? AND key IN ({found.text})"
+        )
+        with self._connections.read() as c:
+            rows = c.execute(statement, (json.dumps(list(chunk_ids)), index.id, *found.values))
+            return frozenset(chunk_id for (chunk_id,) in rows)
 
     def fields(self, collection: str) -> Mapping[str, tuple[str, ...]]:
         """Fields a filter can name: the built-in ones, and the data's own with all their types, the commonest first."""
@@ -109,8 +148,30 @@ class FileSearch:
     def has_language(self, index: Index, language: str) -> bool:
         """Whether some chunk of the index is in that language."""
         statement = "SELECT EXISTS (SELECT 1 FROM chunk WHERE index_id = ? AND language = ?)"
-        with self._connections.read() as c:
+        with self._connections.snapshot() as c:
+            kept = self._keeper.current(c, index)
+            if kept:
+                return storable(language) in kept.languages
             return bool(c.execute(statement, (index.id, storable(language))).fetchone()[0])
+
+    def languages(self, index: Index) -> Mapping[str, int]:
+        """How many chunks of the index are in each language, the commonest first; unknown ones left out."""
+        statement = (
+            "SELECT language, count(*) FROM chunk WHERE index_id = ? AND language <> '' GROUP BY language "
+            "ORDER BY count(*) DESC, language"
+        )
+        with self._connections.read() as c:
+            return {str(language): int(chunks) for language, chunks in c.execute(statement, (index.id,))}
+
+    def known_words(self, index: Index, wanted: Sequence[str]) -> Mapping[str, int]:
+        """How many chunks hold each of the folded words as written; those that none holds are left out."""
+        with self._connections.read() as c:
+            return known_words(c, index.id, wanted)
+
+    def words_like(self, index: Index, beginning: str, shortest: int, longest: int) -> Mapping[str, int]:
+        """The folded words of the index that begin so, of that many characters, with their chunks."""
+        with self._connections.read() as c:
+            return words_like(c, index.id, beginning, shortest, longest)
 
     def document_frequency(self, index: Index, terms: Sequence[str]) -> Mapping[str, int]:
         """How many chunks of the index hold each term, given as stems of ``Analysis.stems``."""
@@ -140,16 +201,7 @@ def match_expression(analysis: Analysis) -> str:
 
     Any word may match, in any of its forms. Phrases are required: the words beside them only add to the score.
     """
-    forms = filter(None, map(exact_form, analysis.exact))
-    wanted = [
-        expression
-        for expression in (
-            _any_of("{heading text}", analysis.terms),
-            _any_of("stems", analysis.stems),
-            _any_of("exact", tuple(forms)),
-        )
-        if expression
-    ]
+    wanted = [f"({columns} : ({' OR '.join(quoted)}))" for columns, quoted in _by_columns(analysis) if quoted]
     phrases = [expression for expression in map(_phrase, analysis.phrases) if expression]
     if not phrases:
         return " OR ".join(wanted)
@@ -157,9 +209,15 @@ def match_expression(analysis: Analysis) -> str:
     return f"({required}) AND ({' OR '.join([*wanted, phrases[0]])})"
 
 
-def _any_of(columns: str, terms: Sequence[str]) -> str:
-    quoted = [_quoted(term) for term in dict.fromkeys(terms) if words(term)]
-    return f"({columns} : ({' OR '.join(quoted)}))" if quoted else ""
+def wanted_words(analysis: Analysis) -> list[str]:
+    """The words that ``match_expression`` joins by OR, each as a query of its own, in the same order."""
+    return [f"{columns} : {quoted}" for columns, every in _by_columns(analysis) for quoted in every]
+
+
+def _by_columns(analysis: Analysis) -> list[tuple[str, list[str]]]:
+    forms = tuple(filter(None, map(exact_form, analysis.exact)))
+    asked = (("{heading text}", analysis.terms), ("stems", analysis.stems), ("exact", forms))
+    return [(columns, [_quoted(t) for t in dict.fromkeys(terms) if words(t)]) for columns, terms in asked]
 
 
 def _phrase(phrase: str) -> str:
@@ -175,6 +233,40 @@ def _phrase(phrase: str) -> str:
 def _quoted(text: str) -> str:
     """Words only, inside quotes: nothing in it can be read as FTS5 syntax."""
     return '"' + " ".join(words(storable(text))) + '"'
+
+
+def _mask(connection: Connection, kept: KeptIndex, index: Index, where: FilterNode) -> Mask | None:
+    """Which kept rows pass, None when all of them do."""
+    return kept.mask(where, lambda: _passing_keys(connection, index, where))
+
+
+def _passing_keys(connection: Connection, index: Index, where: FilterNode) -> list[int] | None:
+    keys = _restriction(connection, index, where)
+    return None if keys is None else [key for (key,) in connection.execute(keys.text, keys.values)]
+
+
+def _lowest(keys: Keys, total: npt.NDArray[np.float64], mask: Mask | None, k: int) -> list[tuple[int, float]]:
+    """The ``k`` lowest of the totals below zero, equal ones by key, as (key, total)."""
+    if mask is not None:
+        total = np.where(mask, total, 0.0)
+    if k < len(total):
+        places = np.flatnonzero(total <= min(np.partition(total, k - 1)[k - 1], -np.finfo(float).tiny))
+    else:
+        places = np.flatnonzero(total < 0)
+    best = places[np.lexsort((places, total[places]))][:k]
+    return [(int(keys[place]), float(total[place])) for place in best]
+
+
+def _named(
+    connection: Connection, found: Sequence[tuple[int, float]], measure: Literal["score", "distance"]
+) -> tuple[LaneHit, ...]:
+    """(key, rank or L2 distance), best first, as hits with a BM25 score or a cosine."""
+    rows = connection.execute(
+        "SELECT key, id FROM chunk WHERE key IN (SELECT value FROM json_each(?))", (json.dumps([k for k, _ in found]),)
+    )
+    names = dict(rows.fetchall())
+    told = [(names[key], -value if measure == "score" else 1.0 - value * value / 2.0) for key, value in found]
+    return _ranked(told)
 
 
 def _restriction(connection: Connection, index: Index, where: FilterNode) -> Sql | None:

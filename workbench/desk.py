@@ -23,8 +23,10 @@ from workbench.errors import EngineError, MissingModelError, NotFoundError, Usag
 from workbench.evals.lab import EvalLab
 from workbench.evals.running.rerank import measure_rerank
 from workbench.evals.running.runner import Runtimes
+from workbench.health import Doctor
 from workbench.i18n import tr
 from workbench.library import Library
+from workbench.playground import Playground
 from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
@@ -43,10 +45,12 @@ from workbench.records.models import (
     LoadedModel,
     LoadSettings,
 )
+from workbench.records.playground import Pulse
 from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult
 from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.rerank import RERANK_SETTING
 from workbench.retrieval.search import Searcher
+from workbench.retrieval.typed import TypedSearch
 from workbench.traces.inspector import Inspector
 
 COLLECTION_SETTING = "desk.collection"
@@ -63,6 +67,7 @@ class DeskStatus:
         engine: "" when the engine can be imported, else why it can't.
         ended: why the process of the model that was loaded last ended by itself, "" when it didn't.
         reach: "offline", or the addresses that may be talked to.
+        pulses: what the model's process measured of itself over the last minutes, oldest first.
     """
 
     file: str
@@ -74,6 +79,7 @@ class DeskStatus:
     gauges: Gauges
     reach: str = "offline"
     ended: str = ""
+    pulses: tuple[Pulse, ...] = ()
 
 
 class Desk:
@@ -86,9 +92,12 @@ class Desk:
         self._embedder_used = False
         self._embedder_warm = False
         self._library = Library(store)
+        self._typed = TypedSearch(store)
         self._benchmarks = Benchmarks(store, self._library)
         runtimes = Runtimes(self._searcher, lambda: self._library.generator, self._load, lambda: self.collection)
         self._evals = EvalLab(store, runtimes)
+        self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
+        self._playground = Playground(lambda: self._library.generator, store.settings)
         self._inspector = Inspector(store, self._searcher, lambda: self._library.generator)
 
     # -- status and settings ---------------------------------------------------------------------------------------
@@ -111,6 +120,7 @@ class Desk:
             engine=engine_available(),
             gauges=gauges.measure(model.pid if model else None),
             ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
+            pulses=running.pulses() if running else (),
         )
 
     @property
@@ -195,6 +205,11 @@ class Desk:
         elif self.setting(COLLECTION_SETTING) not in self._store.corpus.collection_names():
             self.choose_collection(before or request.collection)
 
+    @property
+    def doctor(self) -> Doctor:
+        """What is wrong with a collection, what mends it, and where the file's bytes are."""
+        return self._doctor
+
     def set_mandatory_filter(self, collection: str, expression: str) -> Collection:
         """Raises FilterError when it doesn't parse."""
         parse_filter(expression, self._store.search.fields(collection))
@@ -223,18 +238,26 @@ class Desk:
         """Both lanes and their fusion; leaves no trace. Raises FilterError, NotFoundError."""
         return self._searcher().search(query, self._in_collection(options))
 
-    def search_now(self, query: str, options: SearchOptions | None = None) -> SearchResult:
-        """As ``search``; until ``warm_embedder`` has returned, by the lexical lane alone where that is asked for.
+    def search_typed(
+        self, query: str, options: SearchOptions | None = None, cancel: Cancel | None = None
+    ) -> Iterator[SearchResult]:
+        """What a keystroke finds: the lexical lane as soon as it is there, then all that is asked for.
 
-        A keystroke is so never kept waiting for a process that starts.
+        Until ``warm_embedder`` has returned, the lexical lane alone where both are asked for, as a keystroke is never
+        kept waiting for a process that starts. Raises Cancelled, FilterError, NotFoundError.
         """
         asked = self._in_collection(options)
-        if self._embedder_warm or set(asked.lanes) != {"lexical", "dense"}:
-            return self.search(query, asked)
-        return Searcher(self._store, None).search(query, replace(asked, lanes=("lexical",), rerank="none"))
+        ready = self._embedder_warm or set(asked.lanes) != {"lexical", "dense"}
+        if not ready:
+            asked = replace(asked, lanes=("lexical",), rerank="none")
+        searcher = Searcher(self._store, self._open_embedder() if ready else None, cancel)
+        yield from self._typed.search(searcher, query, asked)
 
     def warm_embedder(self) -> None:
-        """Starts the embedder; returns when it is ready. Where it can't be started, searches say why."""
+        """Starts the embedder and reads the collection's vectors into memory, for ``search_typed``.
+
+        Where the embedder can't be started, searches say why.
+        """
         try:
             embedder = self._open_embedder()
             if embedder and embedder.info:
@@ -244,6 +267,7 @@ class Desk:
             return
         finally:
             self._embedder_warm = True
+            self._typed.keep(self.collection)
 
     def ask(
         self,
@@ -263,6 +287,11 @@ class Desk:
     def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
         """Newest first."""
         return self._store.traces.recent(limit)
+
+    @property
+    def playground(self) -> Playground:
+        """Conversations with the loaded model."""
+        return self._playground
 
     @property
     def inspector(self) -> Inspector:
@@ -340,6 +369,7 @@ class Desk:
     def close(self) -> None:
         """Ends the children, checkpoints and closes the file."""
         self._library.unload()
+        self._typed.close()
         with self._lock:
             embedder, self._embedder = self._embedder, None
         if embedder:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from workbench.ports.runtimes import PackedTokens, Vector
+from workbench.ports.runtimes import Cancel, PackedTokens, Vector
 from workbench.records.corpus import (
     Chunk,
     Collection,
@@ -86,6 +86,10 @@ class CorpusRepository(Protocol):
 
     def collection(self, name: str) -> Collection:
         """Raises NotFoundError, naming those there are."""
+        ...
+
+    def revision(self, name: str) -> tuple[int | str, ...]:
+        """What changes whenever a search of the collection could find something else. Raises NotFoundError."""
         ...
 
     def set_mandatory_filter(self, name: str, expression: str) -> Collection:
@@ -207,14 +211,30 @@ class CorpusRepository(Protocol):
 class SearchRepository(Protocol):
     """The two lanes. Filters apply before ranking; retired documents never match (unless the filter names status)."""
 
-    def lexical(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
-        """BM25 over heading, text, stems and exact accents; terms are OR-ed, phrases required. No terms, no hits."""
+    def keep(self, index: Index, limit: int) -> bool:
+        """Reads the index's vectors into memory, where they take at most ``limit`` bytes, and keeps them up to date.
+
+        From then on both lanes answer out of memory, with the same results; another index takes its place.
+        """
         ...
 
-    def dense(self, index: Index, vector: Vector, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
+    def lexical(
+        self, index: Index, analysis: Analysis, where: FilterNode, k: int, cancel: Cancel | None = None
+    ) -> tuple[LaneHit, ...]:
+        """BM25 over heading, text, stems and exact accents; terms are OR-ed, phrases required. No terms, no hits.
+
+        Raises:
+            Cancelled: it was set.
+        """
+        ...
+
+    def dense(
+        self, index: Index, vector: Vector, where: FilterNode, k: int, cancel: Cancel | None = None
+    ) -> tuple[LaneHit, ...]:
         """Exact nearest neighbours by cosine.
 
         Raises:
+            Cancelled: it was set.
             EngineError: the vector is zero, not finite or of another dimension than the index.
         """
         ...
@@ -223,12 +243,28 @@ class SearchRepository(Protocol):
         """Chunks of the index that pass, and all of them (retired documents excluded from the first only)."""
         ...
 
+    def passing(self, index: Index, chunk_ids: Sequence[str], where: FilterNode) -> frozenset[str]:
+        """Those of the chunks that pass; none of a retired document, unless the filter names status."""
+        ...
+
     def fields(self, collection: str) -> Mapping[str, tuple[str, ...]]:
         """Filterable fields and their types ("text", "number", "date", "bool", "list") as the data has them."""
         ...
 
     def has_language(self, index: Index, language: str) -> bool:
         """Whether some chunk of the index is in that language."""
+        ...
+
+    def languages(self, index: Index) -> Mapping[str, int]:
+        """How many chunks of the index are in each language, the commonest first; unknown ones left out."""
+        ...
+
+    def known_words(self, index: Index, wanted: Sequence[str]) -> Mapping[str, int]:
+        """How many chunks hold each of the folded words as written; those that none holds are left out."""
+        ...
+
+    def words_like(self, index: Index, beginning: str, shortest: int, longest: int) -> Mapping[str, int]:
+        """The folded words of the index that begin so, of that many characters, with their chunks."""
         ...
 
     def document_frequency(self, index: Index, terms: Sequence[str]) -> Mapping[str, int]:

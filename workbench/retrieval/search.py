@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from workbench.errors import EngineError, NotFoundError, UsageError
+from workbench.errors import Cancelled, EngineError, NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.ports import Embedder, Embedding, Store, Vector
+from workbench.ports import Cancel, Embedder, Embedding, Store, Vector
 from workbench.records.codec import decode
 from workbench.records.corpus import Index
 from workbench.records.retrieval import (
@@ -33,6 +33,7 @@ from workbench.retrieval.analysis import analyse, names_only
 from workbench.retrieval.filters import combine, parse_filter
 from workbench.retrieval.fusion import fuse
 from workbench.retrieval.rerank import DEPTH, RERANK_SETTING, Matcher, reordered, rerank
+from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.text.words import STOPWORDS, stem
 
 FOREIGN_WEIGHT: Final = 0.5
@@ -49,11 +50,13 @@ class Searcher:
     Args:
         store: the open file.
         embedder: None when there is none: the dense lane is then skipped and says so.
+        cancel: set it to have a search that nobody waits for any more end with Cancelled.
     """
 
-    def __init__(self, store: Store, embedder: Embedder | None) -> None:
+    def __init__(self, store: Store, embedder: Embedder | None, cancel: Cancel | None = None) -> None:
         self._store = store
         self._embedder = embedder
+        self._cancel = cancel
         self._embedded: tuple[str, Embedding] | None = None
 
     @property
@@ -75,14 +78,34 @@ class Searcher:
         analysis = self.analyse(query)
         where, filtered = self.filter(index, options)
         lanes = tuple(self.lane(lane, index, analysis, where, options) for lane in wanted_lanes(options))
+        return self.finish(index, analysis, filtered, lanes, options, started, Searcher.views)
+
+    def finish(
+        self,
+        index: Index,
+        analysis: Analysis,
+        filtered: FilterResult,
+        lanes: tuple[LaneResult, ...],
+        options: SearchOptions,
+        started: float,
+        views: Callable[[Searcher, Sequence[FusedHit]], tuple[HitView, ...]],
+    ) -> SearchResult:
+        """What follows the lanes: fusion, reranking, and the hits as a person sees them, which ``views`` reads.
+
+        Args:
+            started: ``time.perf_counter()`` when the search began.
+        """
         fusion = fuse(lanes, options)
         reranked = self.rerank(index, analysis, fusion, options)
-        hits = self.views(reordered(fusion, reranked)[: options.k])
+        hits = views(self, reordered(fusion, reranked)[: options.k])
         elapsed = (time.perf_counter() - started) * 1000
         return SearchResult(analysis, filtered, lanes, fusion, hits, elapsed, _notes(lanes, reranked), reranked)
 
     def settled(self, options: SearchOptions) -> SearchOptions:
-        """``options`` with the collection's reranker where they leave it open."""
+        """``options`` with the collection's transformations and reranker where they leave them open."""
+        if options.transforms is None:
+            stored = self._store.settings.get(TRANSFORMS_SETTING.format(collection=options.collection))
+            options = replace(options, transforms=parse_transforms(stored))
         if options.rerank is not None:
             return options
         gain = self.gain(options.collection)
@@ -127,7 +150,8 @@ class Searcher:
     ) -> LaneResult:
         """One lane's candidates."""
         run = self.lexical if lane == "lexical" else self.dense
-        return run(index, analysis, where, min(max(options.candidates, options.k), MAX_CANDIDATES))
+        wanted = dict(options.lane_candidates).get(lane, max(options.candidates, options.k))
+        return run(index, analysis, where, min(wanted, MAX_CANDIDATES))
 
     def lexical(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> LaneResult:
         """BM25 over the words of the query; skipped when it has none.
@@ -139,13 +163,13 @@ class Searcher:
         if not (analysis.terms or analysis.phrases):
             return LaneResult("lexical", (), k, 0.0, tr("the question has no words"))
         if not self._is_foreign(index, analysis):
-            return _timed("lexical", k, lambda: self._store.search.lexical(index, analysis, where, k))
+            return _timed("lexical", k, lambda: self._store.search.lexical(index, analysis, where, k, self._cancel))
         kept = names_only(analysis)
         if not (kept.terms or kept.phrases):
             return LaneResult(
                 "lexical", (), k, 0.0, tr("no source is in the question's language, and it has no names or numbers")
             )
-        result = _timed("lexical", k, lambda: self._store.search.lexical(index, kept, where, k))
+        result = _timed("lexical", k, lambda: self._store.search.lexical(index, kept, where, k, self._cancel))
         told = tr("no source is in the question's language: only its names and numbers were looked for")
         return replace(result, weight=FOREIGN_WEIGHT, note=told)
 
@@ -155,13 +179,24 @@ class Searcher:
         if reason:
             return LaneResult("dense", (), k, 0.0, reason)
         try:
-            return _timed("dense", k, lambda: self._store.search.dense(index, self.query_vector(analysis), where, k))
+            return _timed("dense", k, lambda: self._nearest(index, analysis, where, k))
         except EngineError as error:
             return LaneResult("dense", (), k, 0.0, f"{error.title}: {error.message}")
+
+    def _nearest(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
+        if self._cancel and self._cancel.is_set():
+            raise Cancelled
+        return self._store.search.dense(index, self.query_vector(analysis), where, k, self._cancel)
 
     def query_vector(self, analysis: Analysis) -> Vector:
         """The query's vector. Raises EngineError when there is no embedder, or its process died."""
         return self._query_embedding(analysis).vector
+
+    def passage_vector(self, index: Index, text: str) -> Vector:
+        """The vector of ``text`` embedded as the index's passages are. Raises EngineError when no embedder can."""
+        if self._embedder is None or (reason := self._no_dense(index, self.analyse(text))):
+            raise EngineError(tr("No embedder"), reason if self._embedder else tr("no embedder is installed"))
+        return next(iter(self._embedder.embed_passages([text], urgent=True)))
 
     def rerank(
         self, index: Index, analysis: Analysis, fusion: FusionResult, options: SearchOptions
@@ -253,7 +288,7 @@ class Searcher:
 
 def wanted_lanes(options: SearchOptions) -> tuple[Lane, ...]:
     """The lanes that ``options`` asks for, lexical first. Raises UsageError when nothing could be found with them."""
-    if not options.lanes or min(options.k, options.candidates) < 1:
+    if not options.lanes or min(options.k, options.candidates, *dict(options.lane_candidates).values()) < 1:
         raise UsageError(
             tr("Search not possible"),
             tr("A search needs at least one lane, and k and candidates of at least 1."),
