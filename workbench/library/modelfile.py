@@ -7,6 +7,7 @@ that of Ollama's documentation, which has no escape for a triple quote inside of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -118,13 +119,13 @@ def _unquoted(value: str) -> str:
 
 
 def _quoted(value: str) -> str:
-    """Between quotes where the bare text would be read otherwise. Raises UsageError where no quotes help."""
-    if value and "\n" not in value and not value.startswith(QUOTES) and _unquoted(value.strip()) == value:
-        return value
-    if QUOTES in value or value.endswith('"'):
-        raise UsageError(
-            tr("No Modelfile can hold this text"),
-            tr("“{text}” holds three double quotes, or ends in one.", text=value[-40:]),
-            tr("Change the quotes in it."),
-        )
-    return f"{QUOTES}{value}{QUOTES}"
+    """The plainest writing that is read back as ``value``. Raises UsageError where none is."""
+    for written in (value, f'"{value}"', f"{QUOTES}{value}{QUOTES}"):
+        with suppress(UsageError):
+            if read_modelfile(f"SYSTEM {written}") == Modelfile(system=value):
+                return written
+    raise UsageError(
+        tr("No Modelfile can hold this text"),
+        tr("“{text}” holds three double quotes, or ends in one.", text=value[-40:]),
+        tr("Change the quotes in it."),
+    )

@@ -171,7 +171,7 @@ def _value(default: object, field: str, key: str, text: str) -> int | float | bo
 
 
 def _layers(place: Place) -> Modelfile:
-    """What Ollama keeps beside a model: template, system, parameters, licences, messages. Damaged ones are left out."""
+    """What Ollama keeps beside a model: template, system, parameters, licences, messages."""
     blobs = Path(place.path).parent
     read = Modelfile()
     for kind, digest in read_manifest(Path(place.manifest)):
