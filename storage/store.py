@@ -12,6 +12,7 @@ from storage.datasets import FileDatasets
 from storage.driver import BUSY_SECONDS
 from storage.fixture import FixtureRunner
 from storage.health import FileHealth
+from storage.keystrokes import FileKeystrokes
 from storage.library import FileLibrary
 from storage.models import FileModels
 from storage.opening import prepare
@@ -31,6 +32,7 @@ class FileStore:
         self._search = FileSearch(connections)
         self._health = FileHealth(connections)
         self._traces = FileTraces(connections)
+        self._keystrokes = FileKeystrokes(connections)
         self._models = FileModels(connections)
         self._library = FileLibrary(connections)
         self._benchmarks = FileBenchmarks(connections)
@@ -63,6 +65,11 @@ class FileStore:
     def traces(self) -> FileTraces:
         """Traces."""
         return self._traces
+
+    @property
+    def keystrokes(self) -> FileKeystrokes:
+        """Saved sessions of typing."""
+        return self._keystrokes
 
     @property
     def models(self) -> FileModels:

@@ -25,6 +25,7 @@ from workbench.evals.running.rerank import measure_rerank
 from workbench.evals.running.runner import Runtimes
 from workbench.health import Doctor
 from workbench.i18n import tr
+from workbench.keystrokes import Keystrokes
 from workbench.library import Library
 from workbench.playground import Playground
 from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary
@@ -98,6 +99,7 @@ class Desk:
         self._evals = EvalLab(store, runtimes)
         self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
         self._playground = Playground(lambda: self._library.generator, store.settings)
+        self._keystrokes = Keystrokes(store, self._searcher)
         self._inspector = Inspector(store, self._searcher, lambda: self._library.generator)
 
     # -- status and settings ---------------------------------------------------------------------------------------
@@ -292,6 +294,11 @@ class Desk:
     def playground(self) -> Playground:
         """Conversations with the loaded model."""
         return self._playground
+
+    @property
+    def keystrokes(self) -> Keystrokes:
+        """Saved sessions of typing: save, list, replay."""
+        return self._keystrokes
 
     @property
     def inspector(self) -> Inspector:

@@ -13,6 +13,7 @@ from workbench.ports.corpus import CorpusRepository, DeleteCheck, DocumentState,
 from workbench.ports.evals import DatasetRepository, ResultSet, RunRepository, SqlRunner, SqlValue
 from workbench.ports.file import ModelRepository, SettingsRepository, Store, TraceRepository, TraceSummary
 from workbench.ports.health import ChunkFact, HealthRepository
+from workbench.ports.keystrokes import KeystrokeRepository
 from workbench.ports.library import LibraryRepository
 from workbench.ports.runtimes import (
     Cancel,
@@ -37,6 +38,7 @@ __all__ = [
     "Embedding",
     "Generator",
     "HealthRepository",
+    "KeystrokeRepository",
     "LibraryRepository",
     "ModelRepository",
     "PackedTokens",

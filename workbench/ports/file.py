@@ -10,6 +10,7 @@ from workbench.ports.benchmarks import BenchRepository
 from workbench.ports.corpus import CorpusRepository, SearchRepository
 from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
 from workbench.ports.health import HealthRepository
+from workbench.ports.keystrokes import KeystrokeRepository
 from workbench.ports.library import LibraryRepository
 from workbench.records.answers import Trace
 from workbench.records.models import MemoryMeasurement, ModelFile
@@ -117,6 +118,11 @@ class Store(Protocol):
     @property
     def traces(self) -> TraceRepository:
         """Traces."""
+        ...
+
+    @property
+    def keystrokes(self) -> KeystrokeRepository:
+        """Saved sessions of typing."""
         ...
 
     @property

@@ -1,0 +1,104 @@
+"""The keystrokes of a session in memory, and how much one ranking differs from another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from workbench.records.keystrokes import Keystroke, LaneTime, RankMove
+from workbench.records.retrieval import Lane, SearchResult
+
+MOST: Final = 1000
+"""Keystrokes that are remembered; the oldest go first."""
+DEPTH: Final = 10
+"""Ranks that a change is told by."""
+
+
+class KeystrokeLog:
+    """What each keystroke brought, oldest first, and how much the ranking changed with it."""
+
+    def __init__(self, keystrokes: Sequence[Keystroke] = (), most: int = MOST) -> None:
+        self._most = most
+        self._keystrokes: list[Keystroke] = []
+        self._changes: list[float] = []
+        for keystroke in keystrokes:
+            self.add(keystroke)
+
+    def __len__(self) -> int:
+        return len(self._keystrokes)
+
+    def __getitem__(self, place: int) -> Keystroke:
+        return self._keystrokes[place]
+
+    @property
+    def keystrokes(self) -> tuple[Keystroke, ...]:
+        """All that are remembered."""
+        return tuple(self._keystrokes)
+
+    @property
+    def changes(self) -> Sequence[float]:
+        """By keystroke, how much the ranking differs from the one before; 0 for the first."""
+        return self._changes
+
+    def add(self, keystroke: Keystroke) -> int:
+        """Enters it; returns how many of the oldest went. What the same question found before it was whole goes too."""
+        last = self._keystrokes[-1] if self._keystrokes else None
+        if last and not last.whole and (last.query, last.filter, last.asked) == _asked(keystroke):
+            self._keystrokes.pop()
+            self._changes.pop()
+        before = self._keystrokes[-1] if self._keystrokes else None
+        self._keystrokes.append(keystroke)
+        self._changes.append(change(_ids(before), _ids(keystroke)) if before else 0.0)
+        gone = max(0, len(self._keystrokes) - self._most)
+        del self._keystrokes[:gone], self._changes[:gone]
+        return gone
+
+    def painted(self, milliseconds: float) -> None:
+        """The newest was painted this long after its key."""
+        if self._keystrokes:
+            self._keystrokes[-1] = replace(self._keystrokes[-1], painted_ms=milliseconds)
+
+
+def of_result(result: SearchResult, at: float, asked: tuple[Lane, ...]) -> Keystroke:
+    """What is remembered of a search ``at`` seconds into the session."""
+    return Keystroke(
+        at=at,
+        query=result.analysis.query,
+        filter=result.filter.expression,
+        asked=asked,
+        lanes=tuple(LaneTime(lane.lane, lane.duration_ms, lane.skipped) for lane in result.lanes),
+        hits=tuple(view.hit for view in result.hits),
+        fusion=replace(result.fusion, hits=()),
+        duration_ms=result.duration_ms,
+        rerank=result.rerank.mode if result.rerank else "none",
+    )
+
+
+def change(before: Sequence[str], after: Sequence[str], depth: int = DEPTH) -> float:
+    """1 − the average overlap of two rankings of ids: 0 for the same first ``depth`` in the same order, 1 for none.
+
+    AO = 1/D · Σ_{d=1..D} |A_d ∩ B_d| / d, with the first d of each (Fagin, Kumar and Sivakumar 2003): what happens at
+    the top weighs most. D is the length of the longer one where that is shorter than ``depth``.
+    """
+    depth = min(depth, max(len(before), len(after)))
+    if not depth:
+        return 0.0
+    shared = (len(set(before[:d]) & set(after[:d])) / d for d in range(1, depth + 1))
+    return 1.0 - sum(shared) / depth
+
+
+def moves(before: Keystroke, after: Keystroke) -> tuple[RankMove, ...]:
+    """Chunks whose place differs, by the place after, those lost last."""
+    was = {hit.chunk_id: hit.rank for hit in before.hits}
+    now = {hit.chunk_id: hit.rank for hit in after.hits}
+    found = [RankMove(i, was.get(i), rank) for i, rank in now.items() if was.get(i) != rank]
+    return (*found, *(RankMove(i, rank, None) for i, rank in was.items() if i not in now))
+
+
+def _asked(keystroke: Keystroke) -> tuple[str, str, tuple[Lane, ...]]:
+    return keystroke.query, keystroke.filter, keystroke.asked
+
+
+def _ids(keystroke: Keystroke | None) -> list[str]:
+    return [hit.chunk_id for hit in keystroke.hits] if keystroke else []
