@@ -40,15 +40,15 @@ class ChatTemplate:
         except jinja2.TemplateError as error:
             raise _broken(error) from error
 
-    def render(self, messages: Sequence[Message]) -> str:
-        """The prompt up to where the assistant's answer begins.
+    def render(self, messages: Sequence[Message], *, generation_prompt: bool = True) -> str:
+        """The prompt up to where the assistant's answer begins; or, without ``generation_prompt``, up to here.
 
         Raises:
             EngineError: the template refuses these messages or fails on them.
         """
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            return self._template.render(messages=turns, add_generation_prompt=True, **self._tokens)
+            return self._template.render(messages=turns, add_generation_prompt=generation_prompt, **self._tokens)
         except Exception as error:  # a template is a program from outside: it can fail in any way
             raise _broken(error) from error
 

@@ -6,9 +6,7 @@ report and stays unscored; an output is never failed for it.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,14 +18,12 @@ from workbench.evals.tasks.numbers import difference, expected_quantity, quantit
 from workbench.i18n import tr
 from workbench.ports import ResultSet, SqlRunner, SqlValue
 from workbench.records.evals import CheckResult, Expectation
+from workbench.text.json_schema import PATTERN_SECONDS, compile_pattern, compile_schema, strict_json, unfenced
 
 DEFAULT_F1: Final = 0.5
 """The lowest F1 that passes where the expectation names none."""
 
-_PATTERN_SECONDS: Final = 1.0
 _LONGEST_OUTPUT: Final = 200_000  # characters a pattern or a parser is run over
-_LONGEST_PATTERN: Final = 10_000
-_FENCE: Final = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
 _CLOSING: Final = " \t\r\n.\"'`“”«»"
 _EXACT_ENOUGH: Final = 1e-9  # relative: what summing in another order changes
 
@@ -79,12 +75,6 @@ def check_expectation(expectation: Expectation) -> None:
     if expectation.kind not in tests:
         raise _broken(tr("“{kind}” is no kind of check", kind=expectation.kind))
     tests[expectation.kind](expectation)
-
-
-def unfenced(output: str) -> str:
-    """The first fenced block of ``output``, else all of it, without outer white space."""
-    match = _FENCE.search(output)
-    return (match[1] if match else output).strip()
 
 
 def same_rows(said: ResultSet, expected: ResultSet, *, ordered: bool, tolerance: float = 0.0) -> str:
@@ -148,9 +138,9 @@ def _numeric(expectation: Expectation, output: str, language: str) -> CheckResul
 def _regex(expectation: Expectation, output: str) -> CheckResult:
     """The pattern is found in the output; anchors are the pattern's own business."""
     try:
-        found = _compiled(expectation.value).search(output, timeout=_PATTERN_SECONDS)
+        found = _compiled(expectation.value).search(output, timeout=PATTERN_SECONDS)
     except TimeoutError:
-        raise _broken(tr("the pattern takes longer than {limit} seconds", limit=f"{_PATTERN_SECONDS:g}")) from None
+        raise _broken(tr("the pattern takes longer than {limit} seconds", limit=f"{PATTERN_SECONDS:g}")) from None
     return PASSED if found else _wrong(tr("the pattern is not in it"))
 
 
@@ -158,7 +148,7 @@ def _json_schema(expectation: Expectation, output: str) -> CheckResult:
     """The output, or the fenced block in it, is JSON that fits the schema. Anything else is a wrong format."""
     validator = _validator(expectation.value)
     try:
-        value = json.loads(unfenced(output), parse_constant=_no_constant)
+        value = strict_json(unfenced(output))
     except (ValueError, RecursionError) as error:
         return _misformed(tr("it is no JSON ({reason})", reason=error))
     from jsonschema.exceptions import best_match
@@ -166,7 +156,7 @@ def _json_schema(expectation: Expectation, output: str) -> CheckResult:
 
     try:
         fault = best_match(validator.iter_errors(value))
-    except (Unresolvable, TimeoutError, RecursionError) as problem:
+    except (Unresolvable, TimeoutError, RecursionError, ValueError) as problem:
         raise _broken(tr("the schema can't be applied ({reason})", reason=problem)) from problem
     return _misformed(f"{fault.json_path}: {_short(fault.message)}") if fault else PASSED
 
@@ -210,45 +200,17 @@ def _expected(expectation: Expectation) -> Any:
 
 
 def _compiled(pattern: str) -> Any:
-    """By ``regex``, which, unlike ``re``, gives up when time is over: a pattern can take exponentially long."""
-    import regex
-
-    if not pattern or len(pattern) > _LONGEST_PATTERN:
-        raise _broken(tr("a pattern has from 1 to {limit} characters", limit=_LONGEST_PATTERN))
     try:
-        return regex.compile(pattern)
-    except (regex.error, RecursionError) as error:
-        raise _broken(tr("the pattern can't be understood: {reason}", reason=error)) from error
+        return compile_pattern(pattern)
+    except ValueError as error:
+        raise _broken(str(error)) from error
 
 
 def _validator(schema: str) -> Any:
-    """A validator that fetches nothing (a reference to elsewhere can't be resolved) and whose patterns have a limit."""
-    from jsonschema import validators
-    from jsonschema.exceptions import SchemaError
-    from referencing import Registry
-
     try:
-        value = json.loads(schema)
-        if not isinstance(value, dict):
-            raise _broken(tr("a schema is an object"))
-        kind = validators.validator_for(value, default=validators.Draft202012Validator)
-        kind.check_schema(value)
-    except (ValueError, RecursionError, SchemaError) as error:
-        raise _broken(tr("the schema can't be understood: {reason}", reason=_short(str(error)))) from error
-    extend: Any = validators.extend  # untyped in the stubs
-    limited = extend(kind, {"pattern": _limited_pattern})
-    return limited(value, registry=Registry())
-
-
-def _limited_pattern(_validator: Any, pattern: str, instance: object, _schema: Any) -> Any:
-    from jsonschema.exceptions import ValidationError
-
-    if isinstance(instance, str) and not _compiled(pattern).search(instance, timeout=_PATTERN_SECONDS):
-        yield ValidationError(tr("“{value}” doesn't fit its pattern", value=_short(instance)))
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
+        return compile_schema(schema)
+    except ValueError as error:
+        raise _broken(str(error)) from error
 
 
 def _short(text: str) -> str:
