@@ -61,6 +61,8 @@ def _headings() -> dict[str, str]:
     return {
         "ModalScreen": tr("In this dialog"),
         "AskScreen": tr("Ask"),
+        "InspectingScreen": tr("Looking closer"),
+        "Reader": tr("In a text"),
         "ModelsScreen": tr("Models"),
         "CorpusScreen": tr("Corpus"),
         "EvalsScreen": tr("Evals"),

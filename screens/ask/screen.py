@@ -17,8 +17,8 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from screens.ask.history import PastTrace, read_past, read_trace
+from screens.ask.inspecting import InspectingScreen, Subject
 from screens.ask.words import DRAFT, Draft, Request, asked, earlier, example_filter, times, welcome, write_text
-from screens.base import ModeScreen
 from screens.dialogs import PassageDialog
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LANES: Final[tuple[tuple[Lane, ...], ...]] = (("lexical", "dense"), ("lexical",), ("dense",))
 
 
-class AskScreen(ModeScreen):
+class AskScreen(InspectingScreen):
     """The question on top, what it finds in the middle, the cited answer below."""
 
     CSS_PATH = "ask.tcss"
@@ -81,6 +81,7 @@ class AskScreen(ModeScreen):
         self._before: dict[str, int] = {}
         self._ranks: dict[str, int] = {}
         self._trace: Trace | None = None
+        self._result: SearchResult | None = None
         self._answering: Job | None = None
         self._past = DRAFT
         self._draft = Draft("", "", False)
@@ -164,7 +165,8 @@ class AskScreen(ModeScreen):
 
     def _options(self) -> SearchOptions:
         wanted = self.query_one("#filter", Input).value.strip() if self._filtering else ""
-        return SearchOptions(lanes=LANES[self._lanes], filter=wanted)
+        options = SearchOptions(lanes=LANES[self._lanes], filter=wanted)
+        return self.tuning.search(options) if self.tuning else options
 
     def _submit(self) -> None:
         if self._query and not self.has_class("-empty"):
@@ -173,7 +175,7 @@ class AskScreen(ModeScreen):
             self._search.submit(Request(self._query, self._options()))
             return
         self._search.drop()
-        self._before, self._ranks = {}, {}
+        self._before, self._ranks, self._result = {}, {}, None
         self.query_one("#ranking", Grid).show([])
         self.query_one("#stage-lines", Static).update("")
         self.query_one("#query", Input).border_subtitle = content(self._lane_names())
@@ -183,6 +185,7 @@ class AskScreen(ModeScreen):
 
     def _found(self, request: Request, result: SearchResult) -> None:
         self._filter_problem("")
+        self._result = result
         whole = len(result.lanes) == len(request.options.lanes)
         ranks = {h.hit.chunk_id: h.hit.rank for h in result.hits}
         if ranks != self._ranks and whole:  # a keystroke that moves nothing leaves the last moves in sight
@@ -216,7 +219,21 @@ class AskScreen(ModeScreen):
         self.query_one("#stage-lines", Static).update(stages.draw(lines, max(30, panel.size.width - 2)))
 
     def _lane_names(self) -> str:
-        return " + ".join(stages.stage_name(lane) for lane in LANES[self._lanes])
+        lanes = " + ".join(stages.stage_name(lane) for lane in LANES[self._lanes])
+        return f"{lanes} ── ◆ {self.tuning.words()}" if self.tuning else lanes
+
+    # -- looking closer --------------------------------------------------------------------------------------------
+
+    def subject(self) -> Subject | None:
+        """The trace when it is of the question and filter that stand in the fields, else what was searched."""
+        options = self._options()
+        mine = self._trace if self._trace and asked(self._trace) == (self._query, options.filter) else None
+        return Subject(mine, self._result, options) if mine or self._result else None
+
+    def tuned(self) -> None:
+        """Searches with the new settings; the title says what differs from the defaults."""
+        self._title_ranking(self._lane_names())
+        self._submit()
 
     # -- answering -------------------------------------------------------------------------------------------------
 
@@ -227,7 +244,7 @@ class AskScreen(ModeScreen):
 
     def action_answer(self) -> None:
         """Answers the question; one that is still being answered is stopped."""
-        query, options = self._query, self._options()
+        query, options, ask = self._query, self._options(), self.ask_options
         if not query or self.has_class("-empty"):
             return
         self._epoch += 1
@@ -235,7 +252,7 @@ class AskScreen(ModeScreen):
         job = self.jobs.run(
             self,
             tr("answering"),
-            lambda cancel: self.desk.ask(query, search=options, cancel=cancel),
+            lambda cancel: self.desk.ask(query, ask, options, cancel),
             each=TraceGrew,
             then=lambda last: self._answered(job, last),
             failed=lambda error: self._ask_failed(job, error),

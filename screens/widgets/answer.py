@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import SUPPORT, Line, Tone, content, count, place
+from screens.style import SUPPORT, Line, Tone, content, count, place, shorten
 from screens.widgets.grid import Column, Grid, Row
+from workbench.answers.support import shortfall
 from workbench.i18n import tr
-from workbench.records.answers import Answer, Citation, Context, Generation, Outcome, Trace
+from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
+from workbench.traces.stages import evidence_of
 
 ROOMY: Final = 100
 """Cells from which on the pane names the parts of the prompt."""
+MOST_LACKING: Final = 6
+"""Words that a source lacks, told at most."""
 MARK: Final = re.compile(r"(\[F\d+\])")
 
 
-def outcome_name(outcome: Outcome) -> str:
+def outcome_name(outcome: str) -> str:
     """How a question ended, in the interface's language."""
-    names: dict[Outcome, str] = {
+    names = {
         "answered": tr("answered"),
+        "unsupported": tr("no source backs it"),
         "no_result": tr("nothing found"),
         "filtered_out": tr("the filter leaves nothing"),
         "low_support": tr("not enough support"),
@@ -33,7 +40,7 @@ def outcome_name(outcome: Outcome) -> str:
         "cancelled": tr("stopped"),
         "empty_corpus": tr("the collection is empty"),
     }
-    return names[outcome]
+    return names.get(outcome, outcome)
 
 
 def headline(trace: Trace | None, streaming: bool) -> Content:
@@ -51,7 +58,7 @@ def headline(trace: Trace | None, streaming: bool) -> Content:
         f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
         tr("extractive") if answer.mode == "extractive" else tr("generated"),
     ]
-    mark = SUPPORT[answer.level if answer.outcome == "answered" else "weak"]
+    mark = SUPPORT[answer.level if answer.spoken else "weak"]
     return content(tr("Answer") + " ── ", mark, " ", " · ".join(p for p in parts if p))
 
 
@@ -75,7 +82,7 @@ def body(trace: Trace, streaming: bool) -> Content:
     answer = trace.answer
     span = trace.span("generation")
     written = answer.text if answer else span.output.text if span and isinstance(span.output, Generation) else ""
-    lines: list[Line] = [_cited(written)]
+    lines = list(_told(answer)) if answer else [_cited(written)]
     if streaming:
         lines.append(("█", Tone.ACCENT))
     elif not written:
@@ -83,6 +90,20 @@ def body(trace: Trace, streaming: bool) -> Content:
     if answer:
         lines += _after(answer)
     return content(*lines)
+
+
+def _told(answer: Answer) -> Iterable[Line]:
+    """What it says; what no source backs is dim under a warning, and sources that disagree are marked."""
+    conflicts = "\n".join(conflict.text for conflict in answer.conflicts)
+    said = answer.text.removesuffix(conflicts).rstrip("\n") if conflicts else answer.text
+    if answer.outcome == "unsupported":
+        yield ("✗ " + tr("The model wrote this, and nothing that it cites says it:") + "\n", Tone.BAD)
+        yield (said, Tone.DIM)
+    else:
+        yield _cited(said)
+    for conflict in answer.conflicts:
+        yield ("\n≠ ", Tone.WARN)
+        yield _cited(conflict.text)
 
 
 def _cited(written: str) -> Line:
@@ -104,40 +125,56 @@ def _after(answer: Answer) -> Iterable[Line]:
         yield ("\n~ " + tr("removed, does not say it: {labels}", labels=names), Tone.WARN)
 
 
-def citation_rows(answer: Answer) -> tuple[list[Row], list[Citation | None]]:
-    """One row per claim and citation, keyed by its place in the second list; a claim without any has its own row."""
-    rows: list[Row] = []
-    cited: list[Citation | None] = []
-    for claim in answer.claims:
-        for citation in claim.citations:
-            where = place(citation.heading, citation.page_label, citation.page)
-            quote = f"“{' '.join(citation.quote.split())}”"
-            cells: tuple[Line, ...] = (
-                SUPPORT[citation.level],
-                f"{citation.support:.2f}",
-                f"[{citation.label}]",
-                citation.source_id,
-                where,
-                (quote, Tone.DIM),
-            )
-            rows.append(Row(str(len(cited)), cells))
-            cited.append(citation)
-        if not claim.citations:
-            rows.append(
-                Row(
-                    str(len(cited)),
-                    (
-                        SUPPORT[claim.level],
-                        f"{claim.support:.2f}",
-                        "",
-                        (tr("no source"), Tone.DIM),
-                        "",
-                        (claim.text, Tone.DIM),
-                    ),
-                )
-            )
-            cited.append(None)
-    return rows, cited
+@dataclass(frozen=True, slots=True)
+class CitedRow:
+    """A row under the answer: a claim and one of its citations, None where it has none."""
+
+    claim: Claim | None
+    citation: Citation | None
+
+
+def cited_rows(answer: Answer) -> list[CitedRow]:
+    """One per claim and citation, one for a claim without any; then the sides of conflicts that no claim cites."""
+    found = [CitedRow(claim, cited) for claim in answer.claims for cited in claim.citations or (None,)]
+    known = {(row.citation.chunk_id, row.citation.start) for row in found if row.citation}
+    sides = [side for conflict in answer.conflicts for side in (conflict.newer, conflict.older)]
+    more = {(side.chunk_id, side.start): side for side in sides if (side.chunk_id, side.start) not in known}
+    return [*found, *(CitedRow(None, side) for side in more.values())]
+
+
+def _row(number: int, row: CitedRow) -> Row:
+    cited, claim = row.citation, row.claim
+    if cited is None:
+        level, said = (claim.level, claim.text) if claim else ("uncited", "")
+        return Row(str(number), (SUPPORT[level], "0.00", "", (tr("no source"), Tone.DIM), "", (said, Tone.DIM)))
+    mark, support = (SUPPORT[cited.level], f"{cited.support:.2f}") if claim else (("≠", Tone.WARN), "")
+    where = place(cited.heading, cited.page_label, cited.page)
+    quote = f"“{' '.join(cited.quote.split())}”"
+    return Row(str(number), (mark, support, f"[{cited.label}]", cited.source_id, where, (quote, Tone.DIM)))
+
+
+def doubt(claim: Claim, evidence: Sequence[Evidence], cited: Citation | None = None) -> str:
+    """What is wrong with a claim, or with one of its citations, that isn't supported; "" with one that is.
+
+    Args:
+        cited: the weakest where none is given.
+    """
+    weakest = cited or min(claim.citations, key=lambda c: c.support, default=None)
+    if weakest is None:
+        return tr("It cites nothing.")
+    text = next((e.text for e in evidence if e.label == weakest.label), "")
+    if weakest.level == "supported" or not text:
+        return ""
+    lack = shortfall(claim.text, text)
+    told = ", ".join(f"«{word}»" for word in lack.lacking[:MOST_LACKING])
+    match lack.kind:
+        case "numbers":
+            return tr("The source has no {numbers}.", numbers=told)
+        case "negation":
+            return tr("One of them is negated, the other is not. The source says {sentence}.", sentence=told)
+        case "language":
+            return tr("The source is in another language, so words can't tell.")
+    return tr("The source doesn't speak of {words}.", words=told) if told else tr("The source says it in part.")
 
 
 class AnswerPane(Vertical):
@@ -145,8 +182,14 @@ class AnswerPane(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="answer", classes="pane")
-        self.citations: list[Citation | None] = []
+        self._rows: list[CitedRow] = []
+        self._evidence: Sequence[Evidence] = ()
         self._headline = content("")
+
+    @property
+    def citations(self) -> list[Citation | None]:
+        """What the rows cite, None for a claim without a source."""
+        return [row.citation for row in self._rows]
 
     def compose(self) -> ComposeResult:
         """The text over its citations."""
@@ -163,10 +206,25 @@ class AnswerPane(Vertical):
             ],
             id="citations",
         )
+        yield Static("", id="doubt")
 
     def citation(self, key: str) -> Citation | None:
         """What a row cites, None when the row is of an answer that is gone."""
         return dict(enumerate(self.citations)).get(int(key)) if key.isdecimal() else None
+
+    @on(Grid.Highlighted, "#citations")
+    def moved(self, event: Grid.Highlighted) -> None:
+        """What is wrong with the claim under the cursor."""
+        self._doubt(event.key)
+
+    def _doubt(self, key: str) -> None:
+        row = dict(enumerate(self._rows)).get(int(key)) if key.isdecimal() else None
+        why = doubt(row.claim, self._evidence, row.citation) if row and row.claim else ""
+        line = self.query_one("#doubt", Static)
+        line.display = bool(why)
+        if row and row.claim and why:
+            mark = SUPPORT[row.citation.level if row.citation else row.claim.level]
+            line.update(content(mark, " ", (shorten(" ".join(row.claim.text.split()), 60), Tone.DIM), f"  {why}"))
 
     def mark(self, earlier: str) -> None:
         """Says, when the answer is not to what is typed now, to what it is; "" when it is."""
@@ -184,9 +242,11 @@ class AnswerPane(Vertical):
         self.border_subtitle = content(busy if streaming else ledger(trace, self.size.width))
         empty = content((tr("enter answers from what was found, with citations"), Tone.DIM))
         self.query_one("#answer-body", Static).update(body(trace, streaming) if trace else empty)
-        rows, self.citations = citation_rows(trace.answer) if trace and trace.answer else ([], [])
+        self._rows = cited_rows(trace.answer) if trace and trace.answer else []
+        self._evidence = evidence_of(trace) if trace else ()
         grid = self.query_one("#citations", Grid)
-        grid.display = bool(rows)
-        grid.show(rows)
+        grid.display = bool(self._rows)
+        grid.show([_row(number, row) for number, row in enumerate(self._rows)])
+        self._doubt(grid.key)
         if streaming:
             self.query_one("#answer-text").scroll_end(animate=False)

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 Lane: TypeAlias = Literal["lexical", "dense"]
 FusionMethod: TypeAlias = Literal["rrf", "weights"]
 RerankMode: TypeAlias = Literal["none", "late"]
+Transform: TypeAlias = Literal["spelling", "languages", "split", "multi", "hyde"]
 Comparator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "like"]
 Scalar: TypeAlias = str | int | float | bool | date
 
@@ -102,6 +103,7 @@ class LaneResult:
         skipped: why the lane didn't run ("no terms left", "no embedder"), "" when it ran.
         weight: of its ranks in fusion by RRF.
         note: what a person must know of how it ran, "" for nothing.
+        variant: of the question ("multi 2"), "" when the question itself was asked.
     """
 
     lane: Lane
@@ -111,6 +113,65 @@ class LaneResult:
     skipped: str = ""
     weight: float = 1.0
     note: str = ""
+    variant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A word of the question that the index hasn't got, and the one it may have been meant for.
+
+    Attributes:
+        chunks: that hold the suggestion.
+        distance: edits between the two (insertions, deletions, substitutions, swaps of neighbours).
+    """
+
+    word: str
+    suggestion: str
+    chunks: int
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Another wording of the question, or another place to look for it, and what its searches found."""
+
+    name: str
+    text: str
+    weight: float
+    lanes: tuple[LaneResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transformed:
+    """One transformation of the question: what else was searched, and at what cost. The question itself always is.
+
+    Attributes:
+        kind: a transformation, or "retry" for the second search of weak evidence.
+        by: what made it: "rules", "index", or the model's name.
+        corrections: of spelling; without variants they are only suggested.
+        prompt_tokens, output_tokens: that a model read and wrote for it.
+        skipped: why nothing came of it, "" when something did.
+        note: what a person must know of it, "" for nothing.
+    """
+
+    kind: Transform | Literal["retry"]
+    by: str
+    variants: tuple[Variant, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    skipped: str = ""
+    note: str = ""
+
+    @property
+    def lanes(self) -> tuple[LaneResult, ...]:
+        """What its searches found, for fusion."""
+        return tuple(lane for variant in self.variants for lane in variant.lanes)
+
+    @property
+    def searches(self) -> int:
+        """Lanes that were asked beyond those of the question itself."""
+        return sum(not lane.skipped for lane in self.lanes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +307,10 @@ class SearchOptions:
         k: hits wanted after fusion; ``candidates``: hits taken from each lane.
         filter: expression, added to the collection's mandatory filter.
         rerank: None takes what was chosen for the collection, "none" where nothing was.
+        transforms: of the question; None takes those chosen for the collection, none where none were.
+        extra_searches: lanes that transformations and the retry may ask at most, beyond the question's own.
+        query_tokens: that a model may read and write at most to transform the question.
+        lane_candidates: of a lane that gives another number of hits than ``candidates``.
     """
 
     collection: str = ""
@@ -257,6 +322,10 @@ class SearchOptions:
     weights: tuple[tuple[str, float], ...] = (("lexical", 0.5), ("dense", 0.5))
     filter: str = ""
     rerank: RerankMode | None = None
+    transforms: tuple[Transform, ...] | None = None
+    extra_searches: int = 12
+    query_tokens: int = 2000
+    lane_candidates: tuple[tuple[Lane, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,3 +356,4 @@ class SearchResult:
     duration_ms: float
     notes: tuple[str, ...] = field(default=())
     rerank: RerankResult | None = None
+    transforms: tuple[Transformed, ...] = ()

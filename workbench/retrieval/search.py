@@ -288,7 +288,8 @@ class Searcher:
 
 def wanted_lanes(options: SearchOptions) -> tuple[Lane, ...]:
     """The lanes that ``options`` asks for, lexical first. Raises UsageError when nothing could be found with them."""
-    if not options.lanes or min(options.k, options.candidates, *dict(options.lane_candidates).values()) < 1:
+    depths = (options.k, options.candidates, *dict(options.lane_candidates).values())
+    if not options.lanes or min(depths) < 1:
         raise UsageError(
             tr("Search not possible"),
             tr("A search needs at least one lane, and k and candidates of at least 1."),

@@ -7,11 +7,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from workbench.evals.reporting.markup import markdown_text
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Context, Decision, Generation, Trace, TraceSpan
+from workbench.records.codec import encode
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult
 
 SCOPE: Final = "workbench"
@@ -21,6 +22,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MARK: Final = re.compile(r"\\\[(F\d+)\\\]")
 
 Attributes = dict[str, Any]
+TraceForm = Literal["markdown", "otel", "json"]
 
 
 def answer_markdown(trace: Trace) -> str:
@@ -66,6 +68,14 @@ def _colophon(trace: Trace, answer: Answer) -> str:
         f"trace {trace.id}, {trace.created:%Y-%m-%d %H:%M} UTC, workbench {made.workbench}",
     )
     return markdown_text(" · ".join(filter(None, facts)))
+
+
+def trace_text(trace: Trace, form: TraceForm) -> str:
+    """The trace in one of the forms, with a line end."""
+    if form == "markdown":
+        return answer_markdown(trace)
+    value = trace_otlp(trace) if form == "otel" else encode(trace)
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def trace_otlp(trace: Trace) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 
 from workbench.answers.ask import Asker
+from workbench.errors import EngineError
 from workbench.ports import Cancel, Generator, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.corpus import Chunk
@@ -54,6 +55,14 @@ class Inspector:
     def chunks(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
         """Those of the chunks that are (still) in the file, by id."""
         return {chunk.id: chunk for chunk in self._store.corpus.chunks_by_id(list(dict.fromkeys(chunk_ids)))}
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """``text`` in the embedder's tokens, special ones left out; none without an embedder that works."""
+        embedder = self._searcher().embedder
+        try:
+            return tuple(text[a:b] for a, b in embedder.tokenizer.offsets(text)) if embedder else ()
+        except EngineError:
+            return ()
 
     def suggest(self, trace: str | Trace, text: str, limit: int = 20) -> tuple[Chunk, ...]:
         """Chunks of the trace's collection that ``text`` may mean: by id, by words, by the name of their document."""

@@ -16,9 +16,11 @@ from workbench.records.retrieval import (
     RerankMode,
     RerankResult,
     SearchOptions,
+    Transformed,
 )
 from workbench.records.traces import Move
 from workbench.retrieval.rerank import reordered
+from workbench.retrieval.transforms import parse_transforms
 
 S = TypeVar("S")
 
@@ -34,8 +36,10 @@ def stage(trace: Trace, name: str, kind: type[S]) -> S | None:
 
 
 def lanes(trace: Trace) -> tuple[LaneResult, ...]:
-    """Of those lanes that were asked, lexical first."""
-    return tuple(found for lane in LANES if (found := stage(trace, lane, LaneResult)))
+    """Of those lanes that were asked, lexical first; then those of the question's variants."""
+    asked = (found for lane in LANES if (found := stage(trace, lane, LaneResult)))
+    others = (span.output.lanes for span in trace.spans if isinstance(span.output, Transformed))
+    return (*asked, *(lane for found in others for lane in found))
 
 
 def final_hits(trace: Trace) -> tuple[FusedHit, ...]:
@@ -87,12 +91,16 @@ def _ask(manifest: Manifest) -> AskOptions:
         evidence=int(told.get("evidence", default.evidence)),
         max_output=int(told.get("max_output", default.max_output)),
         threshold=None if threshold is None else float(threshold),
-        constrained=bool(told.get("constrained", default.constrained)),
+        constrained=bool(told["constrained"]) if "constrained" in told else None,
         temperature=float(told.get("temperature", default.temperature)),
         seed=int(told.get("seed", default.seed)),
         mmr=None if mmr is None else float(mmr),
         budget=None if budget is None else int(budget),
         order=_one_of(told.get("order", default.order), ORDERS),
+        follows=str(told.get("follows", default.follows)),
+        retries=int(told.get("retries", 0)),
+        rewrite=_one_of(told.get("rewrite", default.rewrite), ("rules", "model")),
+        judge=bool(told.get("judge", default.judge)),
     )
 
 
@@ -101,6 +109,7 @@ def _search(manifest: Manifest) -> SearchOptions:
     default = SearchOptions()
     asked = str(told.get("lanes", " ".join(default.lanes))).split()
     pairs = (pair.split("=") for pair in str(told.get("weights", "")).split())
+    depth = dict(pair.split("=") for pair in str(told.get("lane_candidates", "")).split())
     mode: RerankMode | None = _one_of(told["rerank"], RERANKS) if "rerank" in told else None
     return SearchOptions(
         collection=manifest.collection,
@@ -112,6 +121,10 @@ def _search(manifest: Manifest) -> SearchOptions:
         weights=tuple((name, float(weight)) for name, weight in pairs) or default.weights,
         filter=str(told.get("filter", "")),
         rerank=mode,
+        lane_candidates=tuple((lane, int(depth[lane])) for lane in LANES if lane in depth),
+        transforms=parse_transforms(str(told.get("transforms", "")).replace(" ", ",")),
+        extra_searches=int(told.get("extra_searches", default.extra_searches)),
+        query_tokens=int(told.get("query_tokens", default.query_tokens)),
     )
 
 

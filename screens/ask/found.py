@@ -1,0 +1,190 @@
+"""Pages of the stages that find: question, words, filter, lanes, fusion, reranking."""
+
+from __future__ import annotations
+
+import json
+
+from screens.ask.page import Page
+from screens.ask.story import Story
+from screens.style import count
+from screens.widgets.ranking import why
+from screens.widgets.stages import stage_name
+from workbench.i18n import tr
+from workbench.records.answers import TraceSpan
+from workbench.records.codec import encode
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
+from workbench.retrieval.analysis import MAX_TERMS
+from workbench.retrieval.rerank import describe_gain
+from workbench.text.words import is_stopword
+from workbench.traces.stages import lanes
+
+_ROWS = 50
+"""Hits that a table shows at most."""
+
+
+def query_page(story: Story, page: Page) -> None:
+    """The question as it was typed, and what would have to be the same for the same answer."""
+    made = story.trace.manifest
+    page.head(tr("as typed")).say(story.trace.query)
+    page.head(tr("asked of"))
+    page.facts(
+        [
+            (tr("collection"), f"{made.collection} v{made.collection_version} · index {made.index_id}"),
+            (tr("chunks by"), made.recipe),
+            (tr("embedder"), f"{made.embedder} {made.embedder_fingerprint[:8]}" if made.embedder else ""),
+            (tr("model"), made.model or tr("none: the answer quotes")),
+        ]
+    )
+    page.head(tr("settings")).facts([(name, f"{value}") for name, value in sorted(made.settings.items())])
+
+
+def analysis_page(story: Story, found: Analysis, page: Page) -> None:
+    """Words kept and dropped, and what the embedder sees."""
+    prefix = found.embedded_text.removesuffix(found.query)
+    page.head(tr("in")).say(found.query)
+    page.head(tr("out, for the lexical lane"))
+    page.facts(
+        [
+            (tr("language"), found.language or tr("can't be told")),
+            (tr("terms kept"), " ".join(found.terms)),
+            (tr("stems"), " ".join(found.stems)),
+            (tr("exact accents"), " ".join(found.exact)),
+            (tr("phrases"), " ".join(f"“{phrase}”" for phrase in found.phrases)),
+        ]
+    )
+    page.head(tr("out, for the dense lane"))
+    page.facts(
+        [
+            (tr("prefix"), f"“{prefix}”" if prefix else tr("none")),
+            (tr("embedded"), found.embedded_text),
+            (tr("tokens"), f"{len(story.tokens)}: {'│'.join(story.tokens)}" if story.tokens else ""),
+        ]
+    )
+    page.head(tr("dropped"))
+    if not found.dropped:
+        page.say(tr("Nothing: every word is searched for."))
+    page.table((tr("word"), tr("why")), [(word, _why_dropped(word, found.language)) for word in found.dropped])
+
+
+def _why_dropped(word: str, language: str) -> str:
+    if is_stopword(word, language):
+        return tr("a stopword: it stands in most texts, and tells none from another")
+    return tr("beyond the first {most} words: those with digits and the longest are kept", most=MAX_TERMS)
+
+
+def filter_page(story: Story, found: FilterResult, page: Page) -> None:
+    """What was demanded, and the share of the chunks that passes."""
+    page.head(tr("in"))
+    page.facts(
+        [
+            (tr("always"), found.mandatory or tr("nothing is demanded of this collection")),
+            (tr("this question"), found.expression or tr("no filter")),
+            (tr("chunks"), count(found.total)),
+        ]
+    )
+    page.head(tr("out"))
+    page.facts([(tr("pass"), count(found.matching)), (tr("selectivity"), f"σ = {found.selectivity:.3f}")])
+    page.head(tr("dropped"))
+    page.say(tr("{count} chunks, before either lane ranked.", count=count(found.total - found.matching)))
+
+
+def lane_page(story: Story, found: LaneResult, page: Page) -> None:
+    """One lane's hits."""
+    page.head(tr("in"))
+    asked = tr("words against the full-text index, by BM25")
+    if found.lane == "dense":
+        asked = tr("the question's vector against those of the chunks, by cosine")
+    page.facts([(tr("searched"), asked), ("k", count(found.k)), (tr("weight"), f"{found.weight:g}")])
+    page.head(tr("out"))
+    if found.skipped:
+        page.say(tr("It did not run: {reason}", reason=found.skipped))
+        return
+    if found.note:
+        page.say(found.note)
+    rows = [(f"{hit.rank}", f"{hit.score:.3f}", *story.named(hit.chunk_id)) for hit in found.hits]
+    page.table(("#", tr("score"), tr("source"), "§", tr("text")), rows, right=(0, 1))
+    page.head(tr("dropped"))
+    cut = tr("What stood below rank {k}.", k=count(found.k))
+    page.say(cut if len(found.hits) >= found.k else tr("Nothing: {count} hits are all there are.", count=len(rows)))
+
+
+def fusion_page(story: Story, found: FusionResult, page: Page) -> None:
+    """The sum behind every rank."""
+    page.head(tr("in"))
+    given = [(stage_name(lane.lane), tr("{count} hits", count=len(lane.hits))) for lane in lanes(story.trace)]
+    page.facts([*given, (tr("how"), _method(found))])
+    page.head(tr("out"))
+    rows = [
+        (
+            f"{h.rank}",
+            _rank(h.lexical_rank),
+            _rank(h.dense_rank),
+            f"{h.score:.4f}",
+            why(h, found),
+            *story.named(h.chunk_id)[:2],
+        )
+        for h in found.hits[:_ROWS]
+    ]
+    page.table(("#", tr("lex"), tr("dense"), tr("score"), tr("why"), tr("source"), "§"), rows, right=(0, 1, 2, 3))
+    both = sum(h.lexical_rank is not None and h.dense_rank is not None for h in found.hits)
+    page.head(tr("dropped"))
+    page.say(tr("Nothing; {both} of {all} were found by both lanes.", both=both, all=len(found.hits)))
+    if len(found.hits) > _ROWS:
+        page.say(tr("{count} more below.", count=len(found.hits) - _ROWS))
+
+
+def _method(found: FusionResult) -> str:
+    if found.method == "rrf":
+        return f"RRF: Σ w/({found.k0} + rank)"
+    return tr("weights of scores between the lane's lowest and highest: {weights}", weights=dict(found.weights))
+
+
+def rerank_page(story: Story, found: RerankResult, page: Page) -> None:
+    """Before and after, and the pairs of tokens behind the scores."""
+    page.head(tr("in")).say(tr("the first {depth} of the fusion, by the vectors of single tokens", depth=found.depth))
+    page.head(tr("out"))
+    if found.skipped:
+        page.say(tr("It did not run: {reason}", reason=found.skipped))
+        return
+    rows = [
+        (f"{h.rank}", f"{h.before}", "–" if h.score is None else f"{h.score:.3f}", *story.named(h.chunk_id))
+        for h in found.hits
+    ]
+    page.table(("#", tr("before"), tr("score"), tr("source"), "§", tr("text")), rows, right=(0, 1, 2))
+    if found.gain:
+        page.head(tr("measured")).say(describe_gain(found.gain))
+    for hit in found.hits:
+        if hit.matches:
+            page.head(tr("why {source} stands at {rank}", source=story.named(hit.chunk_id)[0], rank=hit.rank))
+            pairs = [(m.query.strip(), m.passage.strip(), f"{m.cosine:.2f}") for m in hit.matches]
+            page.table((tr("in the question"), tr("nearest in the passage"), tr("cosine")), pairs)
+
+
+def transformed_page(found: Transformed, page: Page) -> None:
+    """What else was asked in place of the question, by what, at which cost, and what each wording found."""
+    page.head(tr("in")).facts([(tr("kind"), found.kind), (tr("made by"), found.by)])
+    page.head(tr("out"))
+    if found.skipped:
+        page.say(tr("Nothing came of it: {reason}", reason=found.skipped))
+    if found.note:
+        page.say(found.note)
+    spelt = [(c.word, c.suggestion, count(c.chunks), f"{c.distance}") for c in found.corrections]
+    page.table((tr("word"), tr("may be"), tr("chunks"), tr("edits")), spelt, right=(2, 3))
+    for variant in found.variants:
+        hits = " · ".join(f"{stage_name(lane.lane)} {len(lane.hits)}" for lane in variant.lanes)
+        page.head(variant.name).say(variant.text)
+        page.facts([(tr("hits"), hits), (tr("weight"), f"{variant.weight:g}")])
+    page.head(tr("cost"))
+    spent = [(tr("tokens read"), found.prompt_tokens), (tr("tokens written"), found.output_tokens)]
+    page.facts([(tr("searches"), len(found.lanes)), *((name, count(n) if n else "") for name, n in spent)])
+
+
+def other_page(span: TraceSpan, page: Page) -> None:
+    """A stage that has no page of its own: what it took and gave, as it is stored."""
+    page.head(tr("in")).facts(list(span.input.items()))
+    page.head(tr("out")).say(json.dumps(encode(span.output), ensure_ascii=False, indent=2))
+    page.head(tr("told")).facts(list(span.metadata.items()))
+
+
+def _rank(rank: int | None) -> str:
+    return "–" if rank is None else str(rank)

@@ -1,0 +1,178 @@
+"""A page of plain text in columns, made for a width: what the stages, the comparison and the autopsy are drawn with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Final
+
+from rich.cells import cell_len, set_cell_size
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.strip import Strip
+from textual.widgets import Input
+
+from screens.style import content
+from screens.widgets.passage import Passage, wrap
+from workbench.i18n import tr
+from workbench.text.clean import printable
+
+HEAD: Final = "▸ "
+"""Begins a line that heads a part of the page."""
+
+
+class Page:
+    """Lines for ``width`` cells. Text of documents is made printable; words are never markup."""
+
+    def __init__(self, width: int) -> None:
+        self.width = max(24, width)
+        self._lines: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self._lines).strip("\n")
+
+    def head(self, title: str) -> Page:
+        """A blank line and the heading of the part that follows."""
+        self._lines += ["", HEAD + title]
+        return self
+
+    def say(self, words: str, indent: int = 2) -> Page:
+        """A paragraph, wrapped."""
+        shown = printable(words)
+        room = max(16, self.width - indent)
+        self._lines += [" " * indent + shown[start:stop].rstrip() for start, stop in wrap(shown, room)]
+        return self
+
+    def facts(self, facts: Iterable[tuple[str, object]]) -> Page:
+        """Names and values; those that are "" or None are left out."""
+        told = [(name, printable(str(value))) for name, value in facts if value not in ("", None)]
+        label = max((cell_len(name) for name, _ in told), default=0) + 2
+        for name, value in told:
+            room = max(16, self.width - 2 - label)
+            for number, (start, stop) in enumerate(wrap(value, room)):
+                lead = set_cell_size(name if number == 0 else "", label)
+                self._lines.append(f"  {lead}{value[start:stop].rstrip()}")
+        return self
+
+    def table(self, titles: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Page:
+        """Columns as wide as their widest cell; the last takes what is left and is cut there."""
+        cells = [[printable(" ".join(cell.split()), newlines=False) for cell in row] for row in rows]
+        if not cells:
+            return self
+        widths = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
+        widths[:-1] = [min(width, max(8, self.width // 3)) for width in widths[:-1]]
+        used = 2 + sum(widths[:-1]) + 2 * (len(widths) - 1)
+        widths[-1] = min(widths[-1], max(8, self.width - used))
+        self._lines += [_row(row, widths, right) for row in (titles, *cells)]
+        return self
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
+    parts = []
+    for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+        shown = cell if cell_len(cell) <= width else set_cell_size(cell, width - 1).rstrip() + "…"
+        parts.append(" " * (width - cell_len(shown)) + shown if place in right else set_cell_size(shown, width))
+    return ("  " + "  ".join(parts)).rstrip()
+
+
+class PageText(Passage):
+    """A page, its headings in the accent; what is searched for is lit."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"pagetext--head"}
+    DEFAULT_CSS = "PageText > .pagetext--head { color: $accent; }"
+
+    def render_line(self, y: int) -> Strip:
+        """A heading in the accent; else as a passage's."""
+        strip = super().render_line(y)
+        if strip.text.startswith(HEAD):
+            return strip.apply_style(self.get_component_rich_style("pagetext--head", partial=True))
+        return strip
+
+
+class Reader(Vertical):
+    """A page with a search line that ``/`` opens; ``n`` and ``shift+n`` go to the next and the last find."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Find", key_display="/", id="reader.search", tooltip="Lights what you type"),
+        Binding("n", "find(1)", "Next find", show=False, id="reader.next"),
+        Binding("N,shift+n", "find(-1)", "Find before", show=False, id="reader.before"),
+        Binding("escape", "leave", "End the search", show=False, id="reader.leave"),
+    ]
+    DEFAULT_CSS = "Reader { height: 1fr; width: 1fr; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._words = ""
+        self._wanted = ""
+        self._at = -1
+        self.page = PageText()
+        self._line = Input(classes="line", placeholder=tr("Find in this text…"))
+
+    def compose(self) -> ComposeResult:
+        """The search line above the page."""
+        yield self._line
+        yield self.page
+
+    def show(self, words: str) -> None:
+        """Another page; a search goes on in it."""
+        self._words, self._at = words, -1
+        self.page.show(words)
+        if self._wanted and self._wanted in words.casefold():
+            self.action_find(1)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Escape closes the search line while it is open."""
+        return action != "leave" or self._line.has_class("-open")
+
+    def action_search(self) -> None:
+        """Opens the search line."""
+        self._line.add_class("-open")
+        self._line.focus()
+
+    def action_leave(self) -> None:
+        """Closes the search line; nothing is lit."""
+        self._line.value = self._wanted = ""
+        self._line.remove_class("-open")
+        self.show(self._words)
+        self.page.focus()
+
+    @on(Input.Changed)
+    def typed(self, event: Input.Changed) -> None:
+        """The first find is lit as it is typed."""
+        event.stop()
+        self._wanted, self._at = event.value.casefold(), -1
+        self.action_find(1)
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        """Back to the page, the find lit."""
+        event.stop()
+        self.page.focus()
+
+    def action_find(self, step: int) -> None:
+        """The next find, round and round."""
+        places = list(_finds(self._words, self._wanted))
+        if not places:
+            self.page.show(self._words)
+            self.border_subtitle = content(tr("not in this text")) if self._wanted else ""
+            return
+        later = [n for n, place in enumerate(places) if place > self._at]
+        earlier = [n for n, place in enumerate(places) if place < self._at]
+        number = (later[0] if later else 0) if step > 0 else (earlier[-1] if earlier else len(places) - 1)
+        self._at = places[number]
+        self.page.show(self._words, self._at, self._at + len(self._wanted))
+        self.border_subtitle = content(tr("find {number} of {all}", number=number + 1, all=len(places)))
+
+
+def _finds(words: str, wanted: str) -> Iterator[int]:
+    """Where ``wanted`` begins; lower-casing keeps the offsets of all but a few letters, which are then not found."""
+    folded = words.lower()
+    if not wanted or len(folded) != len(words):
+        folded = words
+    start = folded.find(wanted) if wanted else -1
+    while start >= 0:
+        yield start
+        start = folded.find(wanted, start + 1)
