@@ -11,7 +11,9 @@ from workbench.answers.prompt import answer_language
 from workbench.answers.support import Support
 from workbench.answers.terms import Term, coverage, forms_of
 from workbench.i18n import tr
+from workbench.queries.retrying import Rewrite
 from workbench.records.answers import Answer, AnswerMode, Evidence, Generation, Outcome
+from workbench.records.queries import EvidenceCheck
 
 _NAMED: Final = 5
 
@@ -81,6 +83,27 @@ def warned(answer: Answer, generation: Generation) -> Answer:
     else:
         return answer
     return replace(answer, remedy=warning)
+
+
+def checked(
+    terms: Sequence[Term], evidence: Sequence[Evidence], support: Support, tau: float, wording: Rewrite
+) -> EvidenceCheck:
+    """Why the evidence is weak, and what comes next; step and token counts are the caller's to add."""
+    forms = frozenset[str]().union(*(forms_of(_all_words(piece), piece.language) for piece in evidence))
+    lacking = tuple(term.word for term in terms if not term.forms & forms and not is_asking(term.word))
+    return EvidenceCheck(
+        support=support.score,
+        threshold=tau,
+        coverage=coverage(terms, forms),
+        lacking=lacking,
+        next="search" if wording.texts else "abstain",
+        query=" | ".join(wording.texts),
+        step=0,
+        steps=0,
+        tokens=0,
+        most_tokens=0,
+        reason=wording.reason,
+    )
 
 
 def missing_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Steps
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from workbench.answers import abstain
@@ -15,9 +15,11 @@ from workbench.answers.context import Budget, build_context
 from workbench.answers.extractive import Quote, chosen, ranked
 from workbench.answers.generate import Writer
 from workbench.answers.growth import Growth
+from workbench.answers.judge import ClaimJudge, with_verdicts
 from workbench.answers.manifest import manifest
 from workbench.answers.meaning import Meaning
 from workbench.answers.prompt import answer_language, broken_marks
+from workbench.answers.retrieving import Engines, NoAnswerError, Retrieval
 from workbench.answers.support import THRESHOLD, Support, answer_support
 from workbench.answers.terms import Term, question_terms
 from workbench.answers.units import Unit, units
@@ -25,6 +27,8 @@ from workbench.corpus.places import Places
 from workbench.errors import BudgetError, Cancelled, EngineError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
+from workbench.queries.conversation import followed
+from workbench.queries.rewriting import Rewriter
 from workbench.records.answers import (
     Answer,
     AnswerMode,
@@ -37,12 +41,10 @@ from workbench.records.answers import (
     Trace,
 )
 from workbench.records.corpus import Collection, Index, Metadata
-from workbench.records.retrieval import FilterResult, FusedHit, LaneResult, SearchOptions
+from workbench.records.retrieval import Analysis, FusedHit, SearchOptions
 from workbench.retrieval.filters import parse_filter
-from workbench.retrieval.fusion import fuse
 from workbench.retrieval.mmr import diversified
-from workbench.retrieval.rerank import reordered
-from workbench.retrieval.search import Searcher, wanted_lanes
+from workbench.retrieval.search import Searcher
 from workbench.text.words import words
 
 THRESHOLD_SETTING: Final = "support.threshold.{collection}"
@@ -69,28 +71,36 @@ class Asker:
 
         Raises:
             FilterError: the filter can't be understood; told before the first trace.
-            NotFoundError: there is no such collection.
+            NotFoundError: there is no such collection, or no trace that it follows.
             UsageError: no lane, or a k below 1.
         """
         collection = self._store.corpus.collection(search.collection)
         index = self._store.corpus.current_index(collection.name)
-        generator = self._generator() if options.mode != "extractive" else None
+        loaded = self._generator()
+        generator = loaded if options.mode != "extractive" else None
+        earlier = self._store.traces.trace(options.follows) if options.follows else None
         search = self._searcher.settled(search)
         if collection.chunks:  # a filter that isn't understood is refused before there is a trace to show
             parse_filter(search.filter, self._store.search.fields(collection.name))
         told = manifest(collection, index, self._searcher.embedder, generator, options, search)
         growth = Growth(query, told, self._store.traces, cancel)
-        yield from _Question(self._store, self._searcher, generator, collection, options, search, growth, cancel).run(
-            index
-        )
+        if earlier:
+            rewriter = Rewriter(loaded, search.query_tokens, cancel) if loaded and options.rewrite == "model" else None
+            follow = followed(query, earlier, rewriter)
+            query = follow.question
+            yield growth.span("follow", follow)
+        engines = Engines(self._store, self._searcher, loaded)
+        yield from _Question(engines, generator, query, collection, options, search, growth, cancel).run(index)
 
 
-class _NoAnswerError(Exception):
-    """Ends a question before there is anything to answer from."""
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """Evidence, and how far it answers."""
 
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__(outcome)
-        self.outcome = outcome
+    context: Context
+    terms: tuple[Term, ...]
+    quotes: tuple[Quote, ...]
+    support: Support
 
 
 class _Question:
@@ -98,25 +108,26 @@ class _Question:
 
     def __init__(
         self,
-        store: Store,
-        searcher: Searcher,
+        engines: Engines,
         generator: Generator | None,
+        question: str,
         collection: Collection,
         options: AskOptions,
         search: SearchOptions,
         growth: Growth,
         cancel: Cancel | None,
     ) -> None:
-        self._store = store
-        self._searcher = searcher
+        self._store = engines.store
+        self._searcher = engines.searcher
         self._collection = collection
         self._options = options
         self._search = search
         self._growth = growth
         self._cancel = cancel
-        self._analysis = searcher.analyse(growth.trace.query)
-        self._filter = FilterResult(search.filter, collection.mandatory_filter, 0, 0)
-        self._writer = Writer(generator, growth.trace.query, self._analysis.language, options) if generator else None
+        analysis = self._searcher.analyse(question)
+        self._retrieval = Retrieval(engines, growth, search, analysis, collection.mandatory_filter, cancel)
+        self._writer = Writer(generator, question, analysis.language, options) if generator else None
+        self._judge = ClaimJudge(engines.generator, cancel) if options.judge and engines.generator else None
         self._documents: dict[str, Places] = {}
         self._problem = tr("no model is loaded") if options.mode == "generated" and generator is None else ""
         self._threshold = options.threshold if options.threshold is not None else self._calibrated()
@@ -127,7 +138,7 @@ class _Question:
             yield from self._stages(index)
         except Cancelled:
             yield self._end("cancelled")
-        except _NoAnswerError as error:
+        except NoAnswerError as error:
             yield self._end(error.outcome)
         except BudgetError as error:
             yield self._end("does_not_fit", problem=error.message, remedy=error.remedy)
@@ -136,43 +147,58 @@ class _Question:
         growth = self._growth
         yield growth.span("analysis", self._analysis)
         if index is None or not self._collection.chunks:
-            raise _NoAnswerError("empty_corpus")
-        lanes, hits = yield from self._retrieved(index)
+            raise NoAnswerError("empty_corpus")
+        hits = yield from self._retrieval.first(index)
+        weighed = yield from self._weighed(index, hits)
+        for step in range(1, self._options.retries + 1):
+            if weighed.support.score >= self._threshold:
+                break
+            second = yield from self._second(index, weighed, step)
+            if second is None:
+                break
+            weighed = max(weighed, second, key=lambda one: one.support.score)
+        terms, context, support = weighed.terms, weighed.context, weighed.support
+        if support.score < self._threshold:
+            yield self._refuse(terms, context, support)
+        elif self._writer:
+            yield from self._written(self._writer, terms, context, weighed.quotes, support)
+        else:
+            yield self._quoted(terms, context.evidence, weighed.quotes, support)
+
+    def _weighed(self, index: Index, hits: Sequence[FusedHit]) -> Steps[Trace, None, _Weighed]:
+        """The evidence that the hits deliver, and its support."""
+        growth, analysis = self._growth, self._analysis
         growth.begin()
         context = self._context(index, hits)
         terms = self._terms(index)
         quotes = self._ranked(terms, context.evidence)
         yield growth.span("context", context, neutralised=broken_marks(context.evidence), compared=len(quotes))
-        support = answer_support(terms, context.evidence, lanes, quotes, self._analysis.language, self._analysis.query)
-        if support.score < self._threshold:
-            yield self._refuse(terms, context, support)
-        elif self._writer:
-            yield from self._written(self._writer, terms, context, quotes, support)
-        else:
-            yield self._quoted(terms, context.evidence, quotes, support)
+        lanes = self._retrieval.lanes
+        support = answer_support(terms, context.evidence, lanes, quotes, analysis.language, analysis.query)
+        return _Weighed(context, terms, quotes, support)
 
-    def _retrieved(self, index: Index) -> Steps[Trace, None, tuple[list[LaneResult], tuple[FusedHit, ...]]]:
-        growth = self._growth
-        growth.begin()
-        where, self._filter = self._searcher.filter(index, self._search)
-        yield growth.span("filter", self._filter)
-        if not self._filter.matching:
-            raise _NoAnswerError("filtered_out")
-        lanes: list[LaneResult] = []
-        for lane in wanted_lanes(self._search):
-            growth.begin()
-            lanes.append(self._searcher.lane(lane, index, self._analysis, where, self._search))
-            yield growth.span(lane, lanes[-1])
-        growth.begin()
-        fusion = fuse(lanes, self._search)
-        yield growth.span("fusion", fusion)
-        if not fusion.hits:
-            raise _NoAnswerError("no_result")
-        growth.begin()
-        reranked = self._searcher.rerank(index, self._analysis, fusion, self._search)
-        if reranked:
-            yield growth.span("rerank", reranked)
-        return lanes, reordered(fusion, reranked)
+    def _second(self, index: Index, weak: _Weighed, step: int) -> Steps[Trace, None, _Weighed | None]:
+        """The evidence judged, and what one more search finds; None when there is nothing else to search for."""
+        self._growth.begin()
+        transformer, reading = self._retrieval.transformer, self._analysis
+        wording = transformer.rewrite(reading, by_model=self._options.rewrite == "model")
+        check = abstain.checked(weak.terms, weak.context.evidence, weak.support, self._threshold, wording)
+        rounds = {"step": step, "steps": self._options.retries}
+        spent = {"tokens": transformer.tokens, "most_tokens": self._search.query_tokens}
+        yield self._growth.span("evidence", replace(check, **rounds, **spent))
+        if not wording.texts:
+            return None
+        self._growth.begin()
+        done = transformer.retry(wording)
+        if wording.corrects:
+            reading = self._searcher.analyse(wording.texts[0])
+        hits = yield from self._retrieval.again(index, done, reading)
+        return (yield from self._weighed(index, hits))
+
+    @property
+    def _analysis(self) -> Analysis:
+        """Of the question as it is read."""
+        return self._retrieval.analysis
 
     def _context(self, index: Index, found: Sequence[FusedHit]) -> Context:
         """What fits the model; what fits anything, when the model died and can't count any more."""
@@ -214,7 +240,7 @@ class _Question:
 
     def _terms(self, index: Index) -> tuple[Term, ...]:
         frequency = self._store.search.document_frequency(index, self._analysis.stems)
-        return question_terms(self._analysis, frequency, self._filter.total)
+        return question_terms(self._analysis, frequency, self._retrieval.filter.total)
 
     def _places(self, document_id: str) -> Places:
         if document_id not in self._documents:
@@ -270,7 +296,8 @@ class _Question:
             spoken = answer_language(self._analysis.language)
             cited = cited_answer(writer.finished(generation), context.evidence, self._units, spoken)
             answer = self._answer(cited, support, self._clashes(cited, context.evidence))
-            yield self._finish(abstain.warned(answer, generation), support)
+            answer = self._judged(abstain.warned(answer, generation), context.evidence)
+            yield self._finish(answer, support)
 
     def _quoted(
         self, terms: Sequence[Term], evidence: Sequence[Evidence], quotes: Sequence[Quote], support: Support
@@ -291,7 +318,7 @@ class _Question:
             )
             remedy = tr("Load the model again, with a smaller context if memory was short, and ask again.", spoken)
             answer = replace(answer, outcome="engine_gone", text=f"{told}\n{answer.text}", remedy=remedy)
-        return self._finish(answer, support)
+        return self._finish(self._judged(answer, evidence), support)
 
     def _clashes(self, cited: CitedText, evidence: Sequence[Evidence]) -> tuple[Clash, ...]:
         return clashes(cited.claims, evidence, self._units, self._metadata)
@@ -326,7 +353,7 @@ class _Question:
         return self._finish(answer, support)
 
     def _end(self, outcome: Outcome, **values: object) -> Trace:
-        found = self._filter
+        found = self._retrieval.filter
         filters = " and ".join(f"({part})" for part in (found.mandatory, found.expression) if part.strip())
         named = {
             "collection": self._collection.name,
@@ -340,6 +367,15 @@ class _Question:
             terms = question_terms(self._analysis, {}, found.total)
             answer = replace(answer, missing=abstain.missing_sentence(terms, (), self._analysis.language))
         return self._finish(answer, Support(0.0, ()))
+
+    def _judged(self, answer: Answer, evidence: Sequence[Evidence]) -> Answer:
+        """With a model's verdict beside each claim's support, where that was asked for."""
+        if self._judge is None or not answer.claims:
+            return answer
+        self._growth.begin()
+        told = self._judge.judged(answer.claims, evidence)
+        self._growth.span("judge", told)
+        return replace(answer, claims=with_verdicts(answer.claims, told))
 
     def _finish(self, answer: Answer, support: Support) -> Trace:
         self._growth.span("citations", answer)

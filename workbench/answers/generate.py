@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from workbench.answers.context import Budget, ordered
 from workbench.answers.grammar import answer_grammar
@@ -13,6 +14,9 @@ from workbench.errors import EngineError
 from workbench.ports import Cancel, Generator
 from workbench.records.answers import AskOptions, Evidence, Generation, Message, Prompt
 from workbench.records.models import GenerationSettings
+
+LARGE: Final = 3_000_000_000
+"""Parameters from which on a model cites by itself, and writes freely unless it is told otherwise."""
 
 
 class Writer:
@@ -27,6 +31,12 @@ class Writer:
         self._question = question
         self._language = language
         self._options = options
+
+    @property
+    def constrained(self) -> bool:
+        """Whether a grammar holds the model: as asked, else where the model is small."""
+        asked = self._options.constrained
+        return self._generator.model.file.parameters < LARGE if asked is None else asked
 
     def budget(self) -> Budget:
         """What the evidence shares the window with, in the model's own tokens. Raises EngineError."""
@@ -61,7 +71,7 @@ class Writer:
             max_tokens=self._options.max_output,
             temperature=self._options.temperature,
             seed=self._options.seed,
-            grammar=answer_grammar(labels, refusal(self._language)) if self._options.constrained else "",
+            grammar=answer_grammar(labels, refusal(self._language)) if self.constrained else "",
         )
         latest = Generation("started", "")
         try:
@@ -81,7 +91,7 @@ class Writer:
     def finished(self, generation: Generation) -> str:
         """The text without a last sentence that was cut before its citation; the trace keeps it whole."""
         text = generation.text
-        if self._options.constrained and generation.stop_reason in ("length", "repetition") and "]" in text:
+        if self.constrained and generation.stop_reason in ("length", "repetition") and "]" in text:
             return text[: text.rindex("]") + 1]
         return text
 

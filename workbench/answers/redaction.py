@@ -6,7 +6,18 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Prompt, Stage, Trace
+from workbench.records.answers import (
+    Answer,
+    Citation,
+    Claim,
+    Context,
+    Evidence,
+    Generation,
+    Judged,
+    Prompt,
+    Stage,
+    Trace,
+)
 from workbench.records.evals import CaseResult
 from workbench.records.retrieval import RerankResult
 
@@ -46,6 +57,8 @@ def _stage(stage: Stage, documents: Collection[str]) -> Stage:
             return replace(stage, text=MARK if stage.text else "")
         case Answer():
             return redacted_answer(stage, documents)
+        case Judged():
+            return replace(stage, verdicts=tuple(replace(verdict, reason=MARK) for verdict in stage.verdicts))
         case RerankResult():
             return replace(stage, hits=tuple(replace(hit, matches=()) for hit in stage.hits))
         case _:
@@ -61,7 +74,10 @@ def _evidence(passage: Evidence, documents: Collection[str]) -> Evidence:
 def _claim(claim: Claim, documents: Collection[str]) -> Claim:
     if claim.citations and not any(citation.document_id in documents for citation in claim.citations):
         return claim
-    return replace(claim, text=MARK, citations=tuple(_citation(citation, documents) for citation in claim.citations))
+    judged = claim.judged and replace(claim.judged, reason=MARK)
+    return replace(
+        claim, text=MARK, judged=judged, citations=tuple(_citation(citation, documents) for citation in claim.citations)
+    )
 
 
 def _citation(citation: Citation, documents: Collection[str]) -> Citation:

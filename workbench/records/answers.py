@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult
+from workbench.records.queries import EvidenceCheck, FollowUp
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
 
 Outcome: TypeAlias = Literal[
     "answered",
@@ -185,13 +186,32 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimVerdict:
+    """What a model says of a claim: whether its sources say it. Stands beside the model-free support, never instead.
+
+    Attributes:
+        verdict: "" when it couldn't be read: unscored.
+        reason: the judge's, or why there is no verdict.
+    """
+
+    verdict: Literal["yes", "partly", "no", ""]
+    reason: str
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the answer with its citations; supported (0–1) as far as the weakest of them supports it."""
+    """A sentence of the answer with its citations; supported (0–1) as far as the weakest of them supports it.
+
+    Attributes:
+        judged: by a model too, where that was asked for.
+    """
 
     text: str
     citations: tuple[Citation, ...]
     support: float
     level: SupportLevel
+    judged: ClaimVerdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +276,22 @@ class Decision:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A model's verdicts on an answer's claims, in their order, and what they cost."""
+
+    judge: str
+    verdicts: tuple[ClaimVerdict, ...]
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+
+
 Stage: TypeAlias = (
     Analysis
+    | FollowUp
+    | Transformed
+    | EvidenceCheck
+    | Judged
     | FilterResult
     | LaneResult
     | FusionResult
@@ -275,8 +309,8 @@ Stage: TypeAlias = (
 class TraceSpan:
     """One stage of a trace: name, when it began (ms after the trace), how long it took, what came out.
 
-    ``name`` is one of: analysis, filter, lexical, dense, fusion, rerank, context, prompt, generation, citations,
-    decision.
+    ``name`` is one of: follow, analysis, filter, lexical, dense, a ``Transform``, fusion, rerank, context, evidence,
+    retry, prompt, generation, judge, citations, decision. After a retry fusion, rerank and context come once more.
     """
 
     name: str
@@ -334,20 +368,28 @@ class AskOptions:
         evidence: chunks put in the context at most.
         max_output: tokens reserved for the answer.
         threshold: τ; None takes the collection's calibrated value or the default.
-        constrained: force claims with citations by grammar.
+        constrained: force claims with citations by grammar; None does so for models of under 3 billion parameters.
         mmr: λ of maximal marginal relevance over the hits that may become evidence: 1 is relevance alone, 0 novelty
             alone; None keeps the ranking.
         budget: tokens that all the evidence may take; None: what the model's window leaves.
         order: how the prompt shows the evidence; "edges": the best at both ends. Labels stay by rank.
+        follows: id of the trace whose question this one goes on from, "" for none.
+        retries: searches more, when the evidence is weak, before abstaining.
+        rewrite: who words those anew: rules, or the loaded model.
+        judge: ask the loaded model of each claim, too, whether its sources say it.
     """
 
     mode: Literal["auto", "extractive", "generated"] = "auto"
     evidence: int = 5
     max_output: int = 256
     threshold: float | None = None
-    constrained: bool = True
+    constrained: bool | None = None
     temperature: float = 0.0
     seed: int = 0
     mmr: float | None = None
     budget: int | None = None
     order: EvidenceOrder = "best_first"
+    follows: str = ""
+    retries: int = 1
+    rewrite: Literal["rules", "model"] = "rules"
+    judge: bool = False

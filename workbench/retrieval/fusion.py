@@ -9,13 +9,13 @@ from typing import Final
 
 from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.records.retrieval import FusedHit, FusionResult, Lane, LaneHit, LaneResult, SearchOptions
+from workbench.records.retrieval import FusedHit, FusionResult, LaneHit, LaneResult, SearchOptions
 
 _LAST: Final = 1 << 30  # the rank of a chunk that a lane didn't find, for ordering ties
 
 
 def fuse(lanes: Sequence[LaneResult], options: SearchOptions) -> FusionResult:
-    """The fused ranking of everything the lanes found, best first.
+    """The fused ranking of everything the lanes found, best first; variants of the question are lanes of their own.
 
     Equal scores are ordered by dense rank, then lexical rank, then chunk id: same input, same order.
 
@@ -27,15 +27,23 @@ def fuse(lanes: Sequence[LaneResult], options: SearchOptions) -> FusionResult:
         raise UsageError(
             tr("Fusion not possible"), tr("k0 and the weights may not be negative."), tr("The usual k0 is 60.")
         )
-    ran = [lane for lane in lanes if not lane.skipped]
+    ran = {contributor(lane): lane for lane in lanes if not lane.skipped}
     if options.fusion == "rrf":
-        shares = {lane.lane: reciprocal_ranks(lane.hits, options.k0, lane.weight) for lane in ran}
+        shares = {name: reciprocal_ranks(lane.hits, options.k0, lane.weight) for name, lane in ran.items()}
     else:
         weights = dict(options.weights)
-        shares = {lane.lane: weighted_scores(lane.hits, weights.get(lane.lane, 0.0)) for lane in ran}
-    hits = _ranked({lane.lane: {hit.chunk_id: hit for hit in lane.hits} for lane in ran}, shares)
+        shares = {
+            name: weighted_scores(lane.hits, weights.get(lane.lane, 0.0) * (lane.weight if lane.variant else 1.0))
+            for name, lane in ran.items()
+        }
+    hits = _ranked({name: {hit.chunk_id: hit for hit in lane.hits} for name, lane in ran.items()}, shares)
     elapsed = (time.perf_counter() - started) * 1000
     return FusionResult(options.fusion, options.k0, options.weights, hits, elapsed)
+
+
+def contributor(lane: LaneResult) -> str:
+    """What a lane is called in a hit's contributions: "dense", or "multi 2 dense" for a variant of the question."""
+    return f"{lane.variant} {lane.lane}" if lane.variant else lane.lane
 
 
 def reciprocal_ranks(hits: Sequence[LaneHit], k0: int, weight: float = 1.0) -> dict[str, float]:
@@ -56,7 +64,7 @@ def weighted_scores(hits: Sequence[LaneHit], weight: float) -> dict[str, float]:
 
 
 def _ranked(
-    found: Mapping[Lane, Mapping[str, LaneHit]], shares: Mapping[Lane, Mapping[str, float]]
+    found: Mapping[str, Mapping[str, LaneHit]], shares: Mapping[str, Mapping[str, float]]
 ) -> tuple[FusedHit, ...]:
     lexical, dense = found.get("lexical", {}), found.get("dense", {})
     hits = [
