@@ -20,7 +20,7 @@ from workbench.cli.corpus import documents
 from workbench.cli.display import print_error, say
 from workbench.cli.evals import datasets, decide, judge, review
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
-from workbench.cli.models import bench, files
+from workbench.cli.models import bench, chat, files
 from workbench.cli.streams import discard_output, prepare_streams
 from workbench.errors import UsageError, WorkbenchError, reason_of
 from workbench.i18n import tr
@@ -75,7 +75,7 @@ def _translate(command: click.Command) -> None:
         _translate(below)
 
 
-for family in (documents, answers, trace, files, bench, starter, datasets, decide, judge, review, rerank):
+for family in (documents, answers, trace, files, chat, bench, starter, datasets, decide, judge, review, rerank):
     for command in family.COMMANDS:
         workbench.add_command(command)
 

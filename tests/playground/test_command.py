@@ -1,0 +1,70 @@
+"""``workbench chat``: what goes to standard output, what to standard error, and the exit code."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from workbench.playground.structured import INVOICE
+
+pytest_plugins = ["tests.cli.conftest"]
+pytestmark = pytest.mark.model
+
+
+def test_the_answer_alone_is_on_standard_output(cli: Cli, tmp_path: Path) -> None:
+    done = cli("--db", tmp_path / "a.db", "chat", "-m", "Name three colours.", "-s", "Be brief.", "--max-tokens", "12")
+    assert done.code == 0
+    assert done.out.strip()
+    assert "TTFT" not in done.out
+    assert "complete" in done.err
+    assert "TTFT" in done.err
+    assert "<|im_start|>" not in done.err
+
+
+def test_the_prompt_is_shown_as_it_is_sent(cli: Cli, tmp_path: Path) -> None:
+    done = cli("--db", tmp_path / "a.db", "chat", "-m", "Hi", "-s", "Be brief.", "--max-tokens", "2", "--show-prompt")
+    assert "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>" in done.err
+
+
+def test_an_answer_that_does_not_fit_its_schema_exits_with_1_and_says_where(cli: Cli, tmp_path: Path) -> None:
+    schema = tmp_path / "invoice.json"
+    schema.write_text(INVOICE, "utf-8")
+    call = ("chat", "-m", "Say hello.", "--schema", schema, "--free", "--retries", "1", "--max-tokens", "8")
+    done = cli("--db", tmp_path / "a.db", *call)
+    assert done.code == 1
+    assert done.out == ""
+    assert "attempt 1: $: it is no JSON" in done.err
+    assert "attempt 2: $: it is no JSON" in done.err
+
+
+def test_json_carries_prompt_times_and_text(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("What is 2+2?"))
+    done = cli("--db", tmp_path / "a.db", "chat", "--max-tokens", "16", "--json")
+    told = json.loads(done.out)
+    (attempt,) = told["attempts"]
+    assert "What is 2+2?" in attempt["prompt"]
+    assert attempt["generation"]["state"] == "complete"
+    assert attempt["generation"]["engine"]["decode_ms"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("chat",), 2, "Nothing to say"),
+        (("chat", "-m", "Hi", "--schema", "/nowhere.json"), 2, "The schema can't be read"),
+        (("chat", "-m", "Hi", "--model", "/nowhere.gguf"), 1, "nowhere can't be used"),
+        (("chat", "-m", "sea " * 5000), 1, "doesn't fit"),
+    ],
+)
+def test_what_goes_wrong_is_told_with_a_code(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    done = cli("--db", tmp_path / "a.db", *arguments)
+    assert done.code == code
+    assert done.out == ""
+    assert words in done.err

@@ -1,0 +1,151 @@
+"""A command that talks to a model: chat."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from workbench import paths
+from workbench.cli.ask.answers import load
+from workbench.cli.display import StatusLine, print_json, say, stoppable
+from workbench.cli.front import FrontEnds
+from workbench.desk import Desk
+from workbench.errors import UsageError, reason_of
+from workbench.i18n import tr
+from workbench.playground.words import figure_words, progress_words, state_words
+from workbench.ports import Cancel
+from workbench.records.answers import Message
+from workbench.records.models import GenerationSettings
+from workbench.records.playground import ChatReply, ChatRequest
+from workbench.text.clean import printable
+
+
+@click.command()
+@click.option("--message", "-m", default="", help="What to say to the model [standard input].")
+@click.option("--system", "-s", default="", help="Instructions that come first.")
+@click.option("--model", default=paths.STARTER_MODEL, show_default=True, help="A GGUF file.")
+@click.option("--schema", type=click.Path(path_type=Path), help="A JSON Schema that the answer has to fit.")
+@click.option("--retries", default=3, show_default=True, type=click.IntRange(0, 10), help="For answers that don't fit.")
+@click.option("--free", is_flag=True, help="Let the model write anything; the schema is only checked.")
+@click.option("--show-prompt", is_flag=True, help="Print the prompt as it is sent, too.")
+@click.option("--max-tokens", default=256, show_default=True, type=click.IntRange(1), help="Longest answer.")
+@click.option("--temperature", default=0.0, show_default=True, type=click.FloatRange(0), help="0 is always the same.")
+@click.option("--top-p", default=0.95, show_default=True, type=click.FloatRange(0, 1), help="Share of the likeliest.")
+@click.option("--top-k", default=40, show_default=True, type=click.IntRange(0), help="Likeliest tokens; 0 is all.")
+@click.option("--min-p", default=0.0, show_default=True, type=click.FloatRange(0, 1), help="Least share of the best.")
+@click.option("--repeat-penalty", default=1.0, show_default=True, type=click.FloatRange(0.1, 10), help="1 is none.")
+@click.option("--seed", default=0, show_default=True, help="Of sampling.")
+@click.option("--stop", multiple=True, help="A string that ends the answer; may be given again.")
+@click.option("--json", "as_json", is_flag=True, help="Print prompts, answers, times and faults as JSON.")
+@click.pass_obj
+def chat(
+    front: FrontEnds,
+    message: str,
+    system: str,
+    model: str,
+    schema: Path | None,
+    retries: int,
+    free: bool,
+    show_prompt: bool,
+    max_tokens: int,
+    temperature: float,
+    top_p: float,
+    top_k: int,
+    min_p: float,
+    repeat_penalty: float,
+    seed: int,
+    stop: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Says something to a model and prints its answer; nothing else comes on standard output.
+
+    Exits with 1 when the answer is cut off by an error or doesn't fit its schema.
+    """
+    said = Message("user", message or _standard_input())
+    request = ChatRequest(
+        (Message("system", system), said) if system else (said,),
+        GenerationSettings(
+            max_tokens, temperature, top_p, top_k, seed, stop, min_p=min_p, repeat_penalty=repeat_penalty
+        ),
+        _schema(schema),
+        retries,
+        not free,
+    )
+    with front.desk("create") as desk, stoppable() as stopped:
+        line = StatusLine()
+        load(desk, model, line)
+        line.clear()
+        for lint in desk.playground.lint():
+            say(f"~ {lint.message} {lint.remedy}", err=True, dim=True)
+        if show_prompt and not as_json:
+            say(desk.playground.prompt(request), err=True, dim=True)
+        last = _talk(desk, request, stopped, quiet=as_json or bool(request.schema), line=line)
+    if as_json:
+        print_json(last)
+    elif last:
+        _print_end(last, whole=bool(request.schema))
+    if last is None or last.failed:
+        sys.exit(1)
+
+
+def _talk(desk: Desk, request: ChatRequest, stop: Cancel, *, quiet: bool, line: StatusLine) -> ChatReply | None:
+    """The last reply; its text printed as it comes, unless ``quiet``."""
+    shown, reply = 0, None
+    for reply in desk.playground.chat(request, stop):
+        generation = reply.last.generation
+        if generation.state == "started" or quiet:
+            line.say(_progress(reply))
+        elif len(generation.text) > shown:
+            line.clear()
+            click.echo(printable(generation.text[shown:]), nl=False)
+            shown = len(generation.text)
+    line.clear()
+    if shown:
+        click.echo()
+    return reply
+
+
+def _progress(reply: ChatReply) -> str:
+    attempt = tr("attempt {number}: ", number=len(reply.attempts)) if len(reply.attempts) > 1 else ""
+    return attempt + progress_words(reply.last.generation)
+
+
+def _print_end(reply: ChatReply, *, whole: bool) -> None:
+    """The output where it wasn't streamed; faults and figures on standard error."""
+    for number, attempt in enumerate(reply.attempts, 1):
+        for fault in attempt.faults:
+            where = tr("attempt {number}: ", number=number) if len(reply.attempts) > 1 else ""
+            say(f"✗ {where}{fault.path}: {fault.message}", err=True, newlines=False)
+    if whole and not reply.failed:
+        say(reply.text)
+    generation = reply.last.generation
+    if generation.error:
+        say(f"✗ {generation.error}", err=True)
+    say(f"{state_words(generation)} · {figure_words(generation)}", err=True, dim=True)
+
+
+def _standard_input() -> str:
+    text = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read().strip()
+    if not text:
+        raise UsageError(
+            tr("Nothing to say"),
+            tr("There is no message, and standard input is empty."),
+            tr("Give one with -m, or pipe it in."),
+        )
+    return text
+
+
+def _schema(path: Path | None) -> str:
+    try:
+        return path.read_text("utf-8") if path else ""
+    except (OSError, UnicodeError) as error:
+        raise UsageError(
+            tr("The schema can't be read"),
+            tr("{what} failed: {reason}.", what=path, reason=reason_of(error)),
+            tr("Name a file that holds a JSON Schema."),
+        ) from error
+
+
+COMMANDS = (chat,)
