@@ -7,7 +7,7 @@ and retiring an index is a DROP. The one number in their names is an integer tha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,9 +17,14 @@ from storage.token_vectors import create_tokens_table, tokens_table
 from workbench.errors import EngineError
 from workbench.i18n import tr
 from workbench.ports import Vector
+from workbench.records.corpus import Index
 
 COLUMNS: Final = ("heading", "text", "stems", "exact")
 """Columns of the full-text table: heading path and title; header and text; stems and accented words of both."""
+
+
+_REBUILT: Final = 2_000
+"""Vectors copied between two words on how far a rebuild is."""
 
 
 def words_table(index_id: int) -> str:
@@ -52,7 +57,7 @@ def create_tables(connection: Connection, index_id: int, dimension: int, *, toke
         f"CREATE VIRTUAL TABLE {words} USING fts5({columns}, content='{content}', content_rowid='key', "
         "tokenize='unicode61 remove_diacritics 2')",
         f"INSERT INTO {words} ({words}, rank) VALUES ('secure-delete', 1)",  # takes deleted words out at once
-        f"CREATE VIRTUAL TABLE {vectors} USING vec0(embedding float[{dimension:d}] distance_metric=l2)",
+        _create_vectors(index_id, dimension),
         f"CREATE TRIGGER index_{index_id:d}_insert AFTER INSERT ON chunk WHEN new.index_id = {index_id:d} "
         f"BEGIN {add} END",
         f"CREATE TRIGGER index_{index_id:d}_update AFTER UPDATE OF {columns} ON chunk "
@@ -61,6 +66,37 @@ def create_tables(connection: Connection, index_id: int, dimension: int, *, toke
         f"BEGIN {remove} {forget} END",
     ):
         connection.execute(statement)
+
+
+def _create_vectors(index_id: int, dimension: int) -> str:
+    return (
+        f"CREATE VIRTUAL TABLE {vectors_table(index_id)} USING vec0(embedding float[{dimension:d}] distance_metric=l2)"
+    )
+
+
+def rebuild_vectors(connection: Connection, index: Index, tell: Callable[[int, int], None]) -> int:
+    """Makes the vector table anew: sqlite-vec keeps the room of deleted rows. Returns how many vectors it holds."""
+    table, total = vectors_table(index.id), count_vectors(connection, index.id)
+    connection.execute(f"CREATE TEMP TABLE kept AS SELECT rowid AS key, embedding FROM {table}")
+    connection.execute(f"DROP TABLE {table}")
+    connection.execute(_create_vectors(index.id, index.embedder.dimension))
+    for done in range(0, total, _REBUILT):
+        tell(done, total)
+        connection.execute(
+            f"INSERT INTO {table} (rowid, embedding) SELECT key, embedding FROM kept ORDER BY rowid LIMIT ? OFFSET ?",
+            (_REBUILT, done),
+        )
+    connection.execute("DROP TABLE kept")
+    tell(total, total)
+    return total
+
+
+def vector_gaps(connection: Connection, index_id: int, dimension: int) -> int:
+    """Bytes of vectors that were deleted and whose room sqlite-vec keeps, as far as a rebuild gives them back."""
+    table = vectors_table(index_id)
+    blocks, rooms = connection.execute(f"SELECT count(*), coalesce(max(size), 1) FROM {table}_chunks").fetchone()
+    needed = -(-count_vectors(connection, index_id) // rooms)
+    return int(blocks - needed) * int(rooms) * dimension * 4
 
 
 def drop_index(connection: Connection, index_id: int) -> None:

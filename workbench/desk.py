@@ -28,7 +28,6 @@ from workbench.i18n import tr
 from workbench.keystrokes import Keystrokes
 from workbench.library import Library
 from workbench.playground import Playground
-from workbench.playground import Playground
 from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
@@ -47,7 +46,6 @@ from workbench.records.models import (
     LoadedModel,
     LoadSettings,
 )
-from workbench.records.playground import Pulse
 from workbench.records.playground import Pulse
 from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult
 from workbench.retrieval.filters import parse_filter
@@ -71,7 +69,6 @@ class DeskStatus:
         ended: why the process of the model that was loaded last ended by itself, "" when it didn't.
         reach: "offline", or the addresses that may be talked to.
         pulses: what the model's process measured of itself over the last minutes, oldest first.
-        pulses: what the model's process measured of itself over the last minutes, oldest first.
     """
 
     file: str
@@ -83,7 +80,6 @@ class DeskStatus:
     gauges: Gauges
     reach: str = "offline"
     ended: str = ""
-    pulses: tuple[Pulse, ...] = ()
     pulses: tuple[Pulse, ...] = ()
 
 
@@ -104,7 +100,6 @@ class Desk:
         self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
         self._playground = Playground(lambda: self._library.generator, store.settings)
         self._keystrokes = Keystrokes(store, self._searcher)
-        self._playground = Playground(lambda: self._library.generator, store.settings)
         self._inspector = Inspector(store, self._searcher, lambda: self._library.generator)
 
     # -- status and settings ---------------------------------------------------------------------------------------
@@ -127,7 +122,6 @@ class Desk:
             engine=engine_available(),
             gauges=gauges.measure(model.pid if model else None),
             ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
-            pulses=running.pulses() if running else (),
             pulses=running.pulses() if running else (),
         )
 
@@ -305,11 +299,6 @@ class Desk:
     def keystrokes(self) -> Keystrokes:
         """Saved sessions of typing: save, list, replay."""
         return self._keystrokes
-
-    @property
-    def playground(self) -> Playground:
-        """Conversations with the loaded model."""
-        return self._playground
 
     @property
     def inspector(self) -> Inspector:

@@ -16,9 +16,9 @@ from workbench import __version__, i18n
 from workbench.cli import starter
 from workbench.cli.ask import answers, rerank, trace
 from workbench.cli.click_words import translate_click
-from workbench.cli.corpus import documents
+from workbench.cli.corpus import doctor, documents
 from workbench.cli.display import print_error, say
-from workbench.cli.evals import datasets, decide, judge, review
+from workbench.cli.evals import datasets, decide, imports, judge, review
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
 from workbench.cli.models import bench, chat, files
 from workbench.cli.streams import discard_output, prepare_streams
@@ -75,7 +75,22 @@ def _translate(command: click.Command) -> None:
         _translate(below)
 
 
-for family in (documents, answers, trace, files, chat, bench, starter, datasets, decide, judge, review, rerank):
+for family in (
+    documents,
+    doctor,
+    answers,
+    trace,
+    files,
+    chat,
+    bench,
+    starter,
+    datasets,
+    decide,
+    imports,
+    judge,
+    review,
+    rerank,
+):
     for command in family.COMMANDS:
         workbench.add_command(command)
 

@@ -1,0 +1,200 @@
+"""The doctor on a real file: what is broken is found, mended, and found no more; the space adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from storage.indexes import vectors_table, words_table
+from storage.store import FileStore
+from tests.ingest.conftest import Bench, bench
+from workbench.corpus.ingest import Ingester
+from workbench.errors import Cancelled, NotFoundError
+from workbench.health import Doctor
+from workbench.ports import Cancel
+from workbench.records.corpus import IngestProgress, IngestRequest
+from workbench.records.health import Health, HealthCheck, Repair
+
+__all__ = ["bench"]
+
+
+@pytest.fixture
+def doctor(bench: Bench) -> Doctor:
+    def ingest(request: IngestRequest, cancel: Cancel | None) -> Iterator[IngestProgress]:
+        return Ingester(bench.store.corpus, bench.embedder).run(request, cancel)
+
+    return Doctor(bench.store, lambda: bench.embedder.info, lambda: bench.embedder, ingest)
+
+
+def examine(doctor: Doctor) -> dict[str, HealthCheck]:
+    *_, health = doctor.examine("c")
+    assert health.done == health.total
+    return {check.key: check for check in health.checks}
+
+
+def repair(doctor: Doctor, repair: Repair) -> str:
+    *_, health = doctor.examine("c")
+    *_, last = doctor.repair(health, repair)
+    assert last.finished
+    return last.told
+
+
+def fill(bench: Bench, documents: int = 3) -> None:
+    for number in range(documents):
+        paragraphs = [f"Article {number}.{n} speaks of matter {number * 31 + n} and of nothing else." for n in range(4)]
+        bench.write(f"{number}.md", "\n\n".join(f"# Part {n}\n\n{p}" for n, p in enumerate(paragraphs)))
+    bench.ingest()
+
+
+def write(bench: Bench, statement: str, *values: object) -> None:
+    assert isinstance(bench.store, FileStore)
+    bench.store._connections.write(lambda c: c.execute(statement, values))
+
+
+def index_of(bench: Bench) -> int:
+    index = bench.store.corpus.current_index("c")
+    assert index
+    return index.id
+
+
+def test_a_fresh_collection_has_no_errors_and_every_character_is_covered(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    found = examine(doctor)
+    assert [key for key, check in found.items() if check.severity == "error" and not check.passed] == []
+    assert "100.00%" in found["coverage"].measured
+
+
+def test_chunks_without_vectors_are_found_and_embedded_and_the_dense_lane_finds_them(
+    bench: Bench, doctor: Doctor
+) -> None:
+    fill(bench)
+    chunk = bench.store.corpus.chunks(bench.store.corpus.documents("c")[0].id)[0]
+    number = index_of(bench)
+    write(
+        bench,
+        f"DELETE FROM {vectors_table(number)} WHERE rowid = (SELECT key FROM chunk WHERE id = ? AND index_id = ?)",
+        chunk.id,
+        number,
+    )
+    assert [f.id for f in examine(doctor)["vectors"].findings] == [chunk.id]
+    assert "1 chunks" in repair(doctor, "embed")
+    assert examine(doctor)["vectors"].passed
+    index = bench.store.corpus.current_index("c")
+    assert index
+    assert chunk.id in bench.store.search.vectors(index.id, [chunk.id])
+    assert chunk.id in bench.store.search.token_vectors(index, [chunk.id]).packed
+
+
+def test_a_zero_vector_is_found_and_replaced(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    index = bench.store.corpus.current_index("c")
+    assert index
+    chunk = bench.store.corpus.chunks(bench.store.corpus.documents("c")[0].id)[0]
+    zero = np.zeros(index.embedder.dimension, np.float32).tobytes()
+    table = vectors_table(index.id)
+    write(bench, f"UPDATE {table} SET embedding = ? WHERE rowid = (SELECT key FROM chunk WHERE id = ?)", zero, chunk.id)
+    assert [f.id for f in examine(doctor)["bad-vectors"].findings] == [chunk.id]
+    repair(doctor, "embed")
+    assert examine(doctor)["bad-vectors"].passed
+
+
+def test_a_lost_full_text_row_is_found_and_made_anew(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    table = words_table(index_of(bench))
+    chunk = bench.store.corpus.chunks(bench.store.corpus.documents("c")[0].id)[0]
+    write(
+        bench,
+        f"INSERT INTO {table} ({table}, rowid, heading, text, stems, exact) "
+        "SELECT 'delete', key, heading, text, stems, exact FROM chunk WHERE id = ?",
+        chunk.id,
+    )
+    assert [f.id for f in examine(doctor)["words"].findings] == [chunk.id]
+    repair(doctor, "words")
+    assert examine(doctor)["words"].passed
+
+
+def test_a_changed_source_is_read_again_and_one_that_went_is_told(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    bench.write("0.md", "Something new altogether.")
+    (bench.folder / "1.md").unlink()
+    assert [f.name for f in examine(doctor)["sources"].findings] == ["0.md", "1.md"]
+    told = repair(doctor, "ingest")
+    assert "1 sources were read again" in told
+    assert "1 are gone" in told
+    assert bench.texts("0.md") == ["Something new altogether."]
+    assert [f.name for f in examine(doctor)["sources"].findings] == ["1.md"]
+
+
+def test_a_copy_is_retired_and_no_longer_a_copy(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    bench.write("copy.md", (bench.folder / "0.md").read_text("utf-8"))
+    bench.ingest()
+    assert not examine(doctor)["document-copies"].passed
+    assert not examine(doctor)["copies"].passed
+    repair(doctor, "retire")
+    found = examine(doctor)
+    assert found["document-copies"].passed
+    assert found["copies"].passed
+    assert [f.name for f in found["retired"].findings] == ["copy.md"]
+
+
+def test_an_examination_stops_when_asked_and_an_unknown_collection_is_named(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    cancel = Cancel()
+    steps = doctor.examine("c", cancel)
+    first = next(steps)
+    assert isinstance(first, Health)
+    assert first.running
+    cancel.set()
+    with pytest.raises(Cancelled):
+        list(steps)
+    with pytest.raises(NotFoundError):
+        list(doctor.examine("nothing"))
+
+
+def test_every_byte_of_the_file_is_accounted_for(bench: Bench, doctor: Doctor) -> None:
+    fill(bench, 6)
+    bench.write("long.md", "word " * 40_000)  # overflow pages
+    bench.ingest()
+    space = doctor.space()
+    assert sum(item.bytes for item in space.items) + space.free == space.file_bytes
+    assert all(0 <= item.unused <= item.bytes for item in space.items)
+    texts = next(item for item in space.items if item.name == "document_text")
+    assert texts.bytes - texts.unused >= 5 * 40_000
+
+
+def test_deleting_most_of_a_collection_and_compacting_gives_its_bytes_back(bench: Bench, doctor: Doctor) -> None:
+    for number in range(40):
+        parts = [f"# Part {n}\n\nMatter {number * 100 + n} of the file." for n in range(60)]
+        bench.write(f"{number}.md", "\n\n".join(parts))
+    bench.ingest()
+    full = doctor.space()
+    documents = bench.store.corpus.documents("c")
+    bench.store.corpus.delete_documents([d.id for d in documents[2:]])
+    emptied = doctor.space()
+    assert emptied.file_bytes >= full.file_bytes
+    assert emptied.reclaimable > full.reclaimable
+    told: list[tuple[str, int, int]] = []
+    freed = doctor.compact(lambda *progress: told.append(progress))
+    after = doctor.space()
+    assert freed >= emptied.reclaimable > 0.2 * full.file_bytes
+    assert after.file_bytes == emptied.file_bytes - freed
+    assert after.reclaimable == 0
+    assert told[-1] == ("", 0, 0)
+    kept = bench.store.corpus.chunks(documents[0].id)
+    index = bench.store.corpus.current_index("c")
+    assert index
+    assert set(bench.store.search.vectors(index.id, [c.id for c in kept])) == {c.id for c in kept}
+    assert examine(doctor)["vectors"].passed
+    assert examine(doctor)["words"].passed
+
+
+def test_what_is_still_in_the_log_counts(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    before = doctor.space()
+    fill(bench, 8)
+    after = doctor.space()
+    assert sum(i.bytes - i.unused for i in after.items) > sum(i.bytes - i.unused for i in before.items)
+    assert after.log_bytes == 0

@@ -1,0 +1,253 @@
+"""The doctor: runs every check on a collection, and repairs what needs no decision."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from workbench.corpus.embedding import ChunkEmbedder
+from workbench.errors import Cancelled, NotFoundError
+from workbench.health import checks
+from workbench.health.near import near_duplicates
+from workbench.i18n import tr
+from workbench.ports import Cancel, Embedder, Store
+from workbench.records.corpus import Document, EmbedderInfo, Index, IngestProgress, IngestRequest
+from workbench.records.health import Health, HealthCheck, Repair, RepairProgress, SpaceMap
+
+SAFE_REPAIRS: Final[tuple[Repair, ...]] = ("words", "embed", "ingest")
+"""Repairs that lose nothing, in the order they are made; ``retire`` waits for a person's word."""
+
+_EMBEDDED: Final = 16
+"""Chunks embedded and stored at a time by a repair."""
+
+
+class Doctor:
+    """The health of one file's collections. Long work iterates in a worker thread.
+
+    Args:
+        installed: the embedder that questions are embedded with, None when there is none.
+        embedder: the same, able to embed. Raises MissingModelError.
+        ingest: reads sources again.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        installed: Callable[[], EmbedderInfo | None],
+        embedder: Callable[[], Embedder],
+        ingest: Callable[[IngestRequest, Cancel | None], Iterator[IngestProgress]],
+    ) -> None:
+        self._store = store
+        self._installed = installed
+        self._embedder = embedder
+        self._ingest = ingest
+
+    def examine(self, collection: str, cancel: Cancel | None = None) -> Iterator[Health]:
+        """Every check in turn; the last ``Health`` is whole. Raises NotFoundError, Cancelled."""
+        start = time.perf_counter()
+        patient = _Patient(self._store, collection, self._installed, cancel)
+        health = Health(collection, (), (), 0, len(patient.steps))
+        for done, (title, step) in enumerate(patient.steps):
+            yield replace(health, done=done, running=title)
+            if cancel is not None and cancel.is_set():
+                raise Cancelled
+            health = replace(health, checks=(*health.checks, *step()))
+        yield replace(
+            health,
+            histograms=checks.histograms(patient.chunks, patient.documents),
+            done=health.total,
+            duration_ms=(time.perf_counter() - start) * 1000,
+        )
+
+    def repair(self, health: Health, repair: Repair, cancel: Cancel | None = None) -> Iterator[RepairProgress]:
+        """Makes a repair that a check of ``health`` proposes; what is done is committed as it goes.
+
+        Raises:
+            NotFoundError: the collection has no index any more.
+            MissingModelError, EngineError: the embedder that it needs isn't there, or failed.
+            Cancelled: ``cancel`` was set.
+        """
+        wanted = [check for check in health.checks if check.repair == repair]
+        index = _current(self._store, health.collection)
+        match repair:
+            case "words":
+                yield RepairProgress(repair, 0, 1)
+                self._store.health.rebuild_words(index.id)
+                yield RepairProgress(repair, 1, 1, tr("The full-text table was made anew."), finished=True)
+            case "embed":
+                yield from self._embed(index, cancel)
+            case "ingest":
+                yield from self._read_again(health.collection, wanted, cancel)
+            case "retire":
+                ids = [finding.id for check in wanted for finding in check.findings]
+                count = self._store.corpus.set_status(ids, "retired")
+                yield RepairProgress(repair, count, len(ids), tr("{count} retired.", count=count), finished=True)
+            case "":
+                return
+
+    def space(self, cancel: Cancel | None = None) -> SpaceMap:
+        """Where the file's bytes are. Raises Cancelled."""
+        return self._store.health.space(cancel)
+
+    def compact(self, tell: Callable[[str, int, int], None]) -> int:
+        """Makes vector tables with gaps anew, then rewrites the file without free pages; returns the bytes given back.
+
+        Args:
+            tell: called with a collection's name, the vectors done and those there are; with "" while the file is
+                rewritten.
+        """
+        before = self._store.path.stat().st_size
+        for collection in self._store.corpus.collection_names():
+            for index in self._store.corpus.indexes(collection):
+                if index.status != "retired":
+                    self._store.health.rebuild_vectors(index, lambda done, all, name=collection: tell(name, done, all))
+        tell("", 0, 0)
+        self._store.health.vacuum()
+        return before - self._store.path.stat().st_size
+
+    def _embed(self, index: Index, cancel: Cancel | None) -> Iterator[RepairProgress]:
+        """Of all chunks without a vector or with a bad one, not only of those that a check still shows."""
+        health = self._store.health
+        ids = [
+            *health.without_vector(index.id),
+            *(name for name, _ in checks.bad_rows(health.vector_batches(index.id))),
+        ]
+        embedder = ChunkEmbedder(self._store.corpus, self._embedder(), index)
+        for done in range(0, len(ids), _EMBEDDED):
+            yield RepairProgress("embed", done, len(ids))
+            chunks = self._store.corpus.chunks_by_id(ids[done : done + _EMBEDDED])
+            found = list(embedder.embed([chunk.indexed_text for chunk in chunks], cancel or Cancel()))
+            vectors = {chunk.id: vector for chunk, (vector, _) in zip(chunks, found, strict=True)}
+            tokens = {chunk.id: packed for chunk, (_, packed) in zip(chunks, found, strict=True) if packed is not None}
+            health.put_vectors(index, vectors, tokens)
+        told = tr("{count} chunks were embedded.", count=len(ids))
+        yield RepairProgress("embed", len(ids), len(ids), told, finished=True)
+
+    def _read_again(
+        self, collection: str, wanted: Sequence[HealthCheck], cancel: Cancel | None
+    ) -> Iterator[RepairProgress]:
+        ids = [finding.id for check in wanted for finding in check.findings]
+        sources = [self._store.corpus.document(name).uri for name in ids]
+        paths = tuple(source for source in sources if Path(source).is_file())
+        last: IngestProgress | None = None
+        for last in self._ingest(IngestRequest(paths, collection), cancel) if paths else ():
+            yield RepairProgress("ingest", last.done, last.total)
+        gone = len(sources) - len(paths)
+        told = tr("{count} sources were read again.", count=last.done if last else 0)
+        left = " " + tr("{count} are gone: retire or delete their documents.", count=gone) if gone else ""
+        yield RepairProgress("ingest", len(paths), len(paths), told + left, finished=True)
+
+
+class _Patient:
+    """A collection as it was when the examination began, and the steps of it, in order."""
+
+    def __init__(
+        self, store: Store, collection: str, installed: Callable[[], EmbedderInfo | None], cancel: Cancel | None
+    ) -> None:
+        self._store, self._installed, self._cancel = store, installed, cancel
+        self.index = _current(store, collection)
+        self.documents = store.corpus.documents(collection)
+        self.chunks = list(store.health.chunk_facts(self.index.id))
+        self._by_id = {chunk.id: chunk for chunk in self.chunks}
+        self._current = [document for document in self.documents if document.status == "current"]
+
+    @property
+    def steps(self) -> Sequence[tuple[str, Callable[[], list[HealthCheck]]]]:
+        """Each with what to say while it runs."""
+        by_id = {document.id: document for document in self.documents}
+        return (
+            (
+                tr("chunks"),
+                lambda: [
+                    checks.truncated(self.chunks, self.index.embedder),
+                    checks.tiny(self.chunks),
+                    checks.copies(self.chunks),
+                    checks.mixed_languages(self.chunks, by_id),
+                ],
+            ),
+            (
+                tr("documents"),
+                lambda: [
+                    checks.document_copies(self.documents),
+                    checks.missing_metadata(self.documents),
+                    checks.outside_validity(self.documents, date.today()),
+                    checks.retired(self.documents),
+                ],
+            ),
+            (tr("indexes"), self._indexed),
+            (
+                tr("vectors"),
+                lambda: [checks.bad_vectors(self._store.health.vector_batches(self.index.id), self._by_id)],
+            ),
+            (tr("texts"), self._texts),
+            (tr("near-duplicates"), self._near),
+            (tr("sources on disk"), lambda: [checks.changed_sources(self._current, self._hashes())]),
+        )
+
+    def _indexed(self) -> list[HealthCheck]:
+        health = self._store.health
+        missing = health.without_vector(self.index.id), health.without_words(self.index.id)
+        return [*checks.unindexed(*missing, self._by_id), checks.foreign_embedder(self.index, self._installed())]
+
+    def _texts(self) -> list[HealthCheck]:
+        spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        for chunk in self.chunks:
+            spans[chunk.document_id].append((chunk.start, chunk.end))
+        return [checks.coverage(self._read(), spans), checks.damaged_encoding(self._read())]
+
+    def _read(self) -> Iterator[tuple[Document, str]]:
+        """The current documents with their texts; one that was deleted meanwhile is passed over."""
+        for document in self._current:
+            if self._cancel is not None and self._cancel.is_set():
+                raise Cancelled
+            try:
+                yield document, self._store.corpus.document_text(document.id)
+            except NotFoundError:
+                continue
+
+    def _near(self) -> list[HealthCheck]:
+        texts = self._store.health.chunk_texts(self.index.id)
+        groups = near_duplicates(texts, self._told_elsewhere, self._cancel)
+        return [checks.near(groups, self._by_id, len(self.chunks))]
+
+    def _told_elsewhere(self, a: str, b: str) -> bool:
+        """Copies have a check of their own, and neighbours share what their recipe makes them share."""
+        one, other = self._by_id.get(a), self._by_id.get(b)
+        if one is None or other is None or one.hash == other.hash:
+            return True
+        return one.document_id == other.document_id and one.start < other.end and other.start < one.end
+
+    def _hashes(self) -> dict[str, str | None]:
+        found: dict[str, str | None] = {}
+        for document in self._current:
+            if self._cancel is not None and self._cancel.is_set():
+                raise Cancelled
+            if document.uri:
+                found[document.id] = _file_hash(Path(document.uri))
+        return found
+
+
+def _file_hash(path: Path) -> str | None:
+    """SHA-256 of the file, None when it can't be read any more."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _current(store: Store, collection: str) -> Index:
+    index = store.corpus.current_index(store.corpus.collection(collection).name)
+    if index is None:
+        raise NotFoundError(
+            tr("Nothing to examine"),
+            tr("“{name}” has no index yet.", name=collection),
+            tr("Bring documents in: workbench ingest PATH"),
+        )
+    return index
