@@ -174,12 +174,16 @@ class FileRuns:
     # -- judges ----------------------------------------------------------------------------------------------------
 
     def put_judgement(self, judgement: Judgement) -> Judgement:
-        """Stores it and returns it with its id. Raises NotFoundError when the run is gone."""
-        statement = "INSERT INTO eval_judgement (run_id, body) VALUES (?, ?) RETURNING id"
+        """Stores it and returns it with its id; one that has an id is replaced. Raises NotFoundError for the run."""
+        statement = """
+            INSERT INTO eval_judgement (id, run_id, body) VALUES (?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET body = excluded.body RETURNING id
+        """
+        row = (judgement.id or None, judgement.run_id, record_json(judgement))
 
         def work(c: Connection) -> int:
             _find(c, judgement.run_id)
-            return int(c.execute(statement, (judgement.run_id, record_json(judgement))).fetchone()[0])
+            return int(c.execute(statement, row).fetchone()[0])
 
         return replace(judgement, id=self._connections.write(work))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from screens.evals.items import CaseItem
 from workbench.errors import NotFoundError, WorkbenchError
 from workbench.evals.deciding.gates import all_passed
-from workbench.evals.measuring.scoring import segments_of
+from workbench.evals.measuring.segments import segments_of
 from workbench.evals.measuring.statistics import Agreement, agreement
 from workbench.records.answers import Trace
 from workbench.records.corpus import Document

@@ -264,6 +264,7 @@ def test_a_beir_folder(tmp_path: Path) -> None:
     assert [p.reason for p in result.problems if not p.skipped] == [
         "qrels/test.tsv: grades beyond 0–3 became 0 or 3",
         "1 queries have no judgement and stayed out",
+        "qrels: 3 judged documents aren't there: d5, d6, d2",
     ]
 
 

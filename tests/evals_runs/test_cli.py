@@ -119,7 +119,7 @@ def test_resume_of_what_has_changed_is_a_usage_error(cli: Cli, bench: Bench) -> 
         (["run", "absent"], 1, "faq"),
         (["run", "faq", "--lane", "dense"], 2, "dense lane"),
         (["run", "faq", *LEXICAL, "-k", "many"], 2, "many"),
-        (["run", "faq", *LEXICAL, "--segment", "type=none"], 2, "Nothing to run"),
+        (["run", "faq", *LEXICAL, "--segment", "type=none"], 2, "language=es; type=missing"),
         (["run", "faq", *LEXICAL, "--config", "/nowhere.json"], 2, "/nowhere.json"),
         (["show", "7"], 1, "eval list"),
         (["show", "x"], 2, "eval list"),

@@ -128,7 +128,7 @@ def test_an_answer_cannot_close_its_fence_or_give_orders_as_the_template_does(be
     assert '"right" | "wrong"' in bench.generator.settings[0].grammar
 
 
-def test_a_judge_that_dies_or_is_stopped_keeps_what_it_said(bench: Bench) -> None:
+def test_a_judge_that_dies_or_is_stopped_goes_on_where_it_was(bench: Bench) -> None:
     bench.run(CHAIN)
     with pytest.raises(EngineError):
         judged(bench, [says("right")])
@@ -139,7 +139,31 @@ def test_a_judge_that_dies_or_is_stopped_keeps_what_it_said(bench: Bench) -> Non
     next(steps)
     stop.set()
     *_, last = steps
-    assert (len(last.cases), last.id) == (1, 2)
+    assert (len(last.cases), last.id) == (2, 1)
+    assert [len(r.judgement.cases) for r in bench.lab.judgements(1)] == [2]
+    finished = judged(bench, [says("wrong"), says("right")])
+    assert [case.verdict for case in finished.cases] == ["right", "right", "wrong", "right"]
+    assert len({case.case_id for case in finished.cases}) == 4
+    again = judged(bench, [says("wrong")] * 4)
+    assert (again.id, len(again.cases)) == (2, 4)  # nothing was left to go on with
+
+
+def test_another_rubric_or_model_starts_anew(bench: Bench) -> None:
+    bench.run(CHAIN)
+    with pytest.raises(EngineError):
+        judged(bench, [says("right")])
+    bench.generator = Says([says("wrong")] * 4)
+    *_, last = bench.lab.judge(1, "Only the shortest answer is right.")
+    assert (last.id, len(last.cases)) == (2, 4)
+
+
+def test_every_verdict_is_in_the_file_as_it_comes(bench: Bench) -> None:
+    bench.run(CHAIN)
+    bench.generator = Says([says("right")] * 4)
+    for number, grown in enumerate(bench.lab.judge(1), start=1):
+        (stored,) = bench.store.runs.judgements(1)
+        assert stored == grown
+        assert len(stored.cases) == min(number, 4)
 
 
 def test_nothing_to_judge(bench: Bench) -> None:

@@ -26,9 +26,9 @@ PIPE_SECONDS = 5.0
 """How often a running command says on a pipe how far it is."""
 
 
-def say(text: str, *, err: bool = False, dim: bool = False, newlines: bool = True) -> None:
+def say(text: str, *, err: bool = False, dim: bool = False, bold: bool = False, newlines: bool = True) -> None:
     """A line for a person. What it names (files, collections, reasons) may come from anywhere: nothing in it acts."""
-    click.echo(click.style(printable(text, newlines=newlines), dim=dim or None), err=err)
+    click.echo(click.style(printable(text, newlines=newlines), dim=dim or None, bold=bold or None), err=err)
 
 
 def print_error(error: WorkbenchError) -> None:

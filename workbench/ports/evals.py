@@ -121,7 +121,7 @@ class RunRepository(Protocol):
         ...
 
     def put_judgement(self, judgement: Judgement) -> Judgement:
-        """Stores it and returns it with its id. Raises NotFoundError when the run is gone."""
+        """Stores it and returns it with its id; one that has an id is replaced. Raises NotFoundError for the run."""
         ...
 
     def judgements(self, run_id: int) -> tuple[Judgement, ...]:

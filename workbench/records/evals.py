@@ -133,6 +133,20 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Prices:
+    """What a run's work costs, in any one currency; all 0 when it isn't counted.
+
+    Attributes:
+        input, output: of a million tokens; hour: of an hour in which the machine works on cases (with a machine that
+            idles, its price divided by the share of time it is used).
+    """
+
+    input: float = 0.0
+    output: float = 0.0
+    hour: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class RunConfig:
     """Everything a person chooses for a run.
 
@@ -157,6 +171,7 @@ class RunConfig:
     exclude_gold: bool = False
     title: str = ""
     load: LoadSettings = field(default_factory=LoadSettings)
+    prices: Prices = field(default_factory=Prices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +376,23 @@ class MetricChange:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentChange:
+    """The paired cases of two runs that share a value of a field: which of them flipped, and what moved.
+
+    Attributes:
+        metrics: the headline metrics only; ``p_value``: exact McNemar over the flips, of this segment alone.
+    """
+
+    field: str
+    value: str
+    paired: int
+    fixed: int
+    broken: int
+    p_value: float
+    metrics: tuple[MetricChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunComparison:
     """Two runs case by case.
 
@@ -368,6 +400,7 @@ class RunComparison:
         differs: fields of configuration and manifest that differ; more than one means that no cause can be named.
         fixed, broken: case ids that passed only in b, only in a.
         p_value: exact McNemar over the flips.
+        segments: the same per type, language, difficulty and tag.
     """
 
     a: Run
@@ -379,6 +412,7 @@ class RunComparison:
     p_value: float
     metrics: tuple[MetricChange, ...]
     warnings: tuple[str, ...] = ()
+    segments: tuple[SegmentChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -511,3 +545,11 @@ class CheckResult:
     score: float
     reason: str = ""
     failure: FailureStage = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """A run that was read from another system's file, and what in that file didn't meet the dataset."""
+
+    run: Run
+    problems: tuple[RowProblem, ...]

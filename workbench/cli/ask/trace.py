@@ -10,15 +10,14 @@ from typing import Literal
 import click
 
 from workbench.cli.ask.answers import print_answer
-from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
+from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
-from workbench.errors import FileError, UsageError
+from workbench.errors import FileError, UsageError, reason_of
 from workbench.i18n import tr
 from workbench.records.answers import Trace
 from workbench.records.codec import encode
 from workbench.records.traces import Autopsy, Move, TraceComparison, WhatIfResult
-from workbench.text.clean import printable
 from workbench.traces.autopsy import fix_text
 from workbench.traces.exports import answer_markdown, trace_otlp
 
@@ -53,7 +52,7 @@ def trace(
 ) -> None:
     """Shows the trace of a question, by id or "last"; without an id, lists the newest."""
     _refuse_two_tasks(changes, autopsy, other, replay or None, form, text or None)
-    with front.desk() as desk:
+    with front.desk("change" if replay else "read") as desk:
         if not trace_id and (changes or autopsy or other or replay or form):
             trace_id = "last"
         if not trace_id:
@@ -107,15 +106,15 @@ def _show(found: Trace | WhatIfResult | Autopsy | TraceComparison, as_json: bool
 
 def _print_trace(found: Trace) -> None:
     manifest = found.manifest
-    click.echo(printable(found.query))
-    click.echo(
+    say(found.query)
+    say(
         f"{manifest.collection} v{manifest.collection_version} · index {manifest.index_id} · {manifest.embedder} · "
         f"{manifest.recipe}" + (f" · {manifest.model}" if manifest.model else "")
     )
-    click.echo("")
+    say("")
     rows = [(s.name, f"{s.start_ms:.1f}", f"{s.duration_ms:.1f}", _facts(s.metadata)) for s in found.spans]
     print_table((tr("stage"), tr("at ms"), tr("took ms"), ""), rows, right=(1, 2))
-    click.echo("")
+    say("")
     print_answer(found)
 
 
@@ -127,10 +126,10 @@ def _print_what_if(found: WhatIfResult) -> None:
     _print_moves(tr("ranking"), found.ranking, _RANKING_SHOWN)
     _print_moves(tr("evidence"), found.evidence_moves)
     if found.problem:
-        click.echo(f"✗ {found.problem}")
+        say(f"✗ {found.problem}")
     for note in found.notes:
-        click.echo(f"~ {note}")
-    click.echo(tr("{count} pieces of evidence change.", count=found.changed))
+        say(f"~ {note}")
+    say(tr("{count} pieces of evidence change.", count=found.changed))
 
 
 def _print_moves(title: str, moves: Sequence[Move], most: int = 1000) -> None:
@@ -138,7 +137,7 @@ def _print_moves(title: str, moves: Sequence[Move], most: int = 1000) -> None:
     shown = [*moves[:most], *(move for move in moves[most:] if move.after is None and (move.before or 0) <= most)]
     rows = [(_SIGNS[m.kind], _place(m.before), _place(m.after), m.source_id, m.chunk_id[:12]) for m in shown]
     print_table(("", tr("before"), tr("after"), title, "id"), rows, right=(1, 2))
-    click.echo("")
+    say("")
 
 
 def _place(place: int | None) -> str:
@@ -146,8 +145,8 @@ def _place(place: int | None) -> str:
 
 
 def _print_autopsy(found: Autopsy) -> None:
-    click.echo(printable(f"{found.source_id} {found.chunk_id[:12]}", newlines=False))
-    click.echo(click.style(f"    “{printable(' '.join(found.text.split())[:160], newlines=False)}”", dim=True))
+    say(f"{found.source_id} {found.chunk_id[:12]}", newlines=False)
+    say(f"    “{' '.join(found.text.split())[:160]}”", dim=True, newlines=False)
     context = found.label or (tr("left out ({why})", why=tr(found.dropped)) if found.dropped else "–")
     rows = [
         (tr("filter"), "✓" if found.passes_filter else "✗"),
@@ -158,13 +157,13 @@ def _print_autopsy(found: Autopsy) -> None:
         (tr("cited"), "✓" if found.cited else "✗"),
     ]
     print_table((tr("stage"), ""), rows)
-    click.echo("")
+    say("")
     if found.lost_at:
-        click.echo(tr("lost at: {stage}. {reason}", stage=tr(found.lost_at), reason=found.reason))
+        say(tr("lost at: {stage}. {reason}", stage=tr(found.lost_at), reason=found.reason))
     else:
-        click.echo(tr("Nothing lost it: it is in the evidence and cited."))
+        say(tr("Nothing lost it: it is in the evidence and cited."))
     for fix in found.fixes:
-        click.echo(f"→ {fix_text(fix)}")
+        say(f"→ {fix_text(fix)}")
 
 
 def _lane_ranks(found: Autopsy) -> tuple[tuple[str, int | None], ...]:
@@ -176,24 +175,24 @@ def _looked(rank: int | None, looked_up: bool) -> str:
 
 
 def _print_comparison(found: TraceComparison) -> None:
-    click.echo(f"{found.a}  →  {found.b}")
+    say(f"{found.a}  →  {found.b}")
     for question in dict.fromkeys(found.questions):
-        click.echo(printable(question))
-    click.echo("")
+        say(question)
+    say("")
     if found.differences:
         rows = [(d.name, d.before or "–", d.after or "–") for d in found.differences]
         print_table((tr("setting"), tr("before"), tr("after")), rows)
-        click.echo("")
+        say("")
     if not found.same_ranking:
         _print_moves(tr("ranking"), found.ranking, _RANKING_SHOWN)
     if not found.same_evidence:
         _print_moves(tr("evidence"), found.evidence)
     if not found.same_answer:
         for sign, answer in zip("−+", found.answers, strict=True):
-            click.echo(f"{sign} {printable(answer.text) if answer else '–'}")
-        click.echo("")
+            say(f"{sign} {answer.text if answer else '–'}")
+        say("")
     for reason in found.reasons:
-        click.echo(f"→ {printable(reason)}")
+        say(f"→ {reason}")
 
 
 def _replay(desk: Desk, trace_id: str, as_json: bool) -> None:
@@ -224,7 +223,7 @@ def _write(text: str, path: Path | None) -> None:
     except OSError as error:
         raise FileError(
             tr("Not written"),
-            tr("{path} can't be written: {reason}", path=str(path), reason=error.strerror or str(error)),
+            tr("{path} can't be written: {reason}", path=str(path), reason=reason_of(error)),
             tr("Give another file with -o."),
         ) from error
 

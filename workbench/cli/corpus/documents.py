@@ -16,7 +16,7 @@ from workbench.corpus.metadata import parse_assignments
 from workbench.desk import Desk
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.ports import DeleteCheck
+from workbench.ports import Cancel, DeleteCheck
 from workbench.records.corpus import IngestOutcome, IngestProgress, IngestRequest
 from workbench.text.clean import printable
 
@@ -63,20 +63,28 @@ def ingest(
     with front.desk("create") as desk, stoppable() as stop:
         name = collection or desk.collection or DEFAULT_COLLECTION
         request = IngestRequest(paths, name, metadata, chosen_recipe, on_missing, rechunk)
-        outcomes: list[IngestOutcome] = []
-        line = StatusLine()
-        last: IngestProgress | None = None
-        for progress in desk.ingest(request, stop):
-            outcomes.extend(progress.outcomes)
-            line.say(progress_line(progress), matters=bool(progress.outcomes) and progress.done % 25 == 0)
-            last = progress
-        line.clear()
+        last, outcomes = follow_ingest(desk, request, stop)
     if as_json:
         print_json(outcomes)
     elif last:
-        _report(last, outcomes)
+        report_ingest(last, outcomes)
     if any(o.action == "failed" for o in outcomes) or (last and last.cancelled):
         sys.exit(1)
+
+
+def follow_ingest(
+    desk: Desk, request: IngestRequest, stop: Cancel
+) -> tuple[IngestProgress | None, list[IngestOutcome]]:
+    """Ingests, each step told on the status line; returns the last one and what became of every document."""
+    outcomes: list[IngestOutcome] = []
+    line = StatusLine()
+    last: IngestProgress | None = None
+    for progress in desk.ingest(request, stop):
+        outcomes.extend(progress.outcomes)
+        line.say(progress_line(progress), matters=bool(progress.outcomes) and progress.done % 25 == 0)
+        last = progress
+    line.clear()
+    return last, outcomes
 
 
 def progress_line(progress: IngestProgress) -> str:
@@ -89,13 +97,14 @@ def progress_line(progress: IngestProgress) -> str:
     return " · ".join([*parts, progress.current]).rstrip(" ·")
 
 
-def _report(last: IngestProgress, outcomes: list[IngestOutcome]) -> None:
+def report_ingest(last: IngestProgress, outcomes: list[IngestOutcome], *, err: bool = False) -> None:
+    """What failed or is to be known, and the sum; on stderr with ``err``."""
     for outcome in outcomes:
         reason = outcome.reason or _settled(outcome)
         if reason:
             mark = "✗" if outcome.action == "failed" else "~"
             remedy = f" → {outcome.remedy}" if outcome.remedy else ""
-            say(f"{mark} {outcome.source_id}: {reason}{remedy}", newlines=False)
+            say(f"{mark} {outcome.source_id}: {reason}{remedy}", err=err, newlines=False)
     counts = Counter(o.action for o in outcomes)
     told = ", ".join(f"{n:,} {tr(action)}" for action, n in sorted(counts.items())) or tr("nothing to do")
     embedded = sum(o.embedded for o in outcomes)
@@ -106,10 +115,11 @@ def _report(last: IngestProgress, outcomes: list[IngestOutcome]) -> None:
             told=told,
             embedded=f"{embedded:,}",
             time=duration(last.elapsed_s),
-        )
+        ),
+        err=err,
     )
     if last.cancelled:
-        say(tr("Stopped. What is done is kept; the same command goes on from there."))
+        say(tr("Stopped. What is done is kept; the same command goes on from there."), err=err)
 
 
 def _settled(outcome: IngestOutcome) -> str:

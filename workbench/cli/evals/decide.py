@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.display import print_json, print_table
+from workbench.cli.display import print_json, print_table, say
 from workbench.cli.evals import read
 from workbench.cli.evals.runs import group, run_number
 from workbench.cli.evals.text import print_warnings
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
-from workbench.errors import UsageError
+from workbench.errors import UsageError, reason_of
 from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
 from workbench.i18n import tr
 from workbench.records.evals import Gate, GateResult, GateSet, Run, Verdict
@@ -36,7 +36,7 @@ CURVE_ROWS = 20
 @click.pass_obj
 def gate(front: FrontEnds, run_id: str, asked: tuple[str, ...], as_json: bool) -> None:
     """Holds a run against gates; exit code 1 unless every one passes with its interval's bound."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         run = desk.evals.find_run(run_number(desk, run_id))
         rules, sets, warnings = _gates(desk, run, asked)
         results = desk.evals.check_gates(run.id, rules) if rules else ()
@@ -100,10 +100,12 @@ def lock(front: FrontEnds, dataset: str, name: str, rules: tuple[str, ...], file
         try:
             asked += parse_gates(file.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(tr("The gates can't be read"), f"{file}: {error}", tr("Give a text file.")) from error
+            raise UsageError(
+                tr("The gates can't be read"), f"{file}: {reason_of(error)}", tr("Give a text file.")
+            ) from error
     with front.desk() as desk:
         locked = desk.evals.lock_gates(dataset, name, asked)
-    click.echo(tr("{count} gates locked at {time}.", count=len(locked.gates), time=f"{locked.locked:%Y-%m-%d %H:%M}"))
+    say(tr("{count} gates locked at {time}.", count=len(locked.gates), time=f"{locked.locked:%Y-%m-%d %H:%M}"))
 
 
 @gates.command("list")
@@ -112,7 +114,7 @@ def lock(front: FrontEnds, dataset: str, name: str, rules: tuple[str, ...], file
 @click.pass_obj
 def list_gates(front: FrontEnds, dataset: str, as_json: bool) -> None:
     """Lists the locked gates."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         found = desk.evals.gate_sets(dataset)
     if as_json:
         print_json(found)
@@ -128,7 +130,7 @@ def list_gates(front: FrontEnds, dataset: str, as_json: bool) -> None:
 @click.pass_obj
 def threshold(front: FrontEnds, run_id: str, choose: float | None, as_json: bool) -> None:
     """Shows coverage and risk at each τ, from a run of the generation or chain layer, best run with --threshold 0."""
-    with front.desk() as desk:
+    with front.desk("read" if choose is None else "change") as desk:
         run = desk.evals.find_run(run_number(desk, run_id))
         curve = desk.evals.threshold_curve(run.id)
         if choose is not None:
@@ -150,9 +152,7 @@ def threshold(front: FrontEnds, run_id: str, choose: float | None, as_json: bool
         head = ("τ", tr("coverage"), tr("risk"), tr("correct abstention"), tr("unsupported"))
         print_table(head, rows, right=(0, 1, 2, 3, 4))
     if choose is not None:
-        click.echo(
-            tr("τ of “{collection}” is {value} now.", collection=run.manifest.collection, value=choose), err=True
-        )
+        say(tr("τ of “{collection}” is {value} now.", collection=run.manifest.collection, value=choose), err=True)
 
 
 def _share(value: float | None) -> str:
@@ -209,7 +209,7 @@ def decide(
 @click.pass_obj
 def decisions(front: FrontEnds, decision_id: int, as_json: bool) -> None:
     """Lists the decisions; prints one as Markdown by its number."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         if decision_id:
             click.echo(desk.evals.export_decision(decision_id))
             return

@@ -7,14 +7,13 @@ from pathlib import Path
 import click
 
 from workbench.cli.ask.answers import load
-from workbench.cli.display import StatusLine, print_json, stoppable
+from workbench.cli.display import StatusLine, print_json, say, stoppable
 from workbench.cli.evals.runs import group, run_number
 from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.evals.judging.judge import RUBRIC
 from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
-from workbench.text.clean import printable
 
 
 @group.command()
@@ -27,7 +26,7 @@ from workbench.text.clean import printable
 def judge(front: FrontEnds, run_id: str, model: str, file: Path | None, against: str, as_json: bool) -> None:
     """Lets a model judge a run's answers. Scores stay as they are; what it says is shown with people's agreement."""
     rubric = _read(file) if file else RUBRIC
-    with front.desk() as desk, stoppable() as stop:
+    with front.desk("change" if model else "read") as desk, stoppable() as stop:
         number = run_number(desk, run_id)
         if model:
             line = StatusLine()
@@ -40,10 +39,10 @@ def judge(front: FrontEnds, run_id: str, model: str, file: Path | None, against:
     if as_json:
         print_json(found)
     elif not found:
-        click.echo(tr("No model has judged run {id}.", id=number))
+        say(tr("No model has judged run {id}.", id=number))
     else:
         for told in found:
-            click.echo(printable(judged_text(told), newlines=False))
+            say(judged_text(told), newlines=False)
 
 
 def _read(file: Path) -> str:

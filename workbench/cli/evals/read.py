@@ -11,7 +11,7 @@ from workbench.cli.display import print_json, print_table
 from workbench.cli.evals.runs import group, run_number
 from workbench.cli.evals.text import print_case, print_comparison, print_ladder, print_report, print_results
 from workbench.cli.front import FrontEnds
-from workbench.errors import UsageError
+from workbench.errors import UsageError, reason_of
 from workbench.evals.lab import ReportForm
 from workbench.i18n import tr
 
@@ -26,7 +26,7 @@ VALUES: Final[dict[str, Literal[-1, 0, 1]]] = {"right": 1, "wrong": -1, "undecid
 @click.pass_obj
 def show(front: FrontEnds, run_id: str, case_id: str, every: bool, as_json: bool) -> None:
     """Shows a run's figures, its cases, or one of them. RUN is a number, or "last"."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         lab, number = desk.evals, run_number(desk, run_id)
         if case_id:
             result = lab.result(number, case_id)
@@ -51,7 +51,7 @@ def show(front: FrontEnds, run_id: str, case_id: str, every: bool, as_json: bool
 @click.pass_obj
 def compare(front: FrontEnds, a: str, b: str, as_json: bool, form: Literal["markdown", "html"] | None) -> None:
     """Compares two runs case by case: what B fixed and broke, and whether it is more than chance."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         first, second = run_number(desk, a), run_number(desk, b)
         if form:
             click.echo(desk.evals.export_comparison(first, second, form))
@@ -71,7 +71,7 @@ def ladder(front: FrontEnds, runs: tuple[str, ...], as_json: bool) -> None:
     """Puts runs in the order given, each against the one before it: what each step of an ablation brings."""
     if len(runs) < 2:
         raise UsageError(tr("No ladder"), tr("A ladder has at least two runs."), tr("List them: workbench eval list"))
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         steps = desk.evals.ladder([run_number(desk, run) for run in runs])
     if as_json:
         print_json(steps)
@@ -93,7 +93,7 @@ def ladder(front: FrontEnds, runs: tuple[str, ...], as_json: bool) -> None:
 @click.pass_obj
 def report(front: FrontEnds, run_id: str, form: ReportForm, file: Path | None) -> None:
     """Writes a run's report."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         text = desk.evals.export_report(run_number(desk, run_id), form)
     write(text, file)
 
@@ -107,7 +107,7 @@ def write(text: str, file: Path | None) -> None:
         file.write_text(text + "\n", "utf-8")
     except OSError as error:
         raise UsageError(
-            tr("The file can't be written"), f"{file}: {error.strerror}", tr("Choose another place.")
+            tr("The file can't be written"), f"{file}: {reason_of(error)}", tr("Choose another place.")
         ) from error
 
 
@@ -123,7 +123,7 @@ def label(front: FrontEnds, run_id: str, case_id: str, value: str | None, note: 
     """Labels a result, takes the last label back, or shows the labels. Labels never change scores."""
     if note and value is None:
         raise UsageError(tr("No verdict"), tr("A note goes with a verdict."), "eval label RUN CASE right --note '…'")
-    with front.desk() as desk:
+    with front.desk("change" if undo or value else "read") as desk:
         number = run_number(desk, run_id)
         if undo:
             desk.evals.undo_label(number)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from workbench.cli.ask.answers import load
-from workbench.cli.display import StatusLine, print_json, print_table, stoppable
+from workbench.cli.display import StatusLine, print_json, print_table, say, stoppable
 from workbench.cli.evals.runs import group
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
@@ -15,7 +15,6 @@ from workbench.errors import UsageError
 from workbench.evals.gold.whereabouts import named
 from workbench.i18n import tr
 from workbench.records.evals import GoldSpan
-from workbench.text.clean import printable
 
 
 @group.command()
@@ -41,9 +40,9 @@ def propose(
                 load(desk, model, StatusLine())
             for proposal in desk.evals.propose(name, count, collection, seed, stop):
                 told = proposal.text if proposal.case else f"{proposal.text} ({proposal.dropped})"
-                click.echo(f"{'+' if proposal.case else '✗'} {printable(told, newlines=False)}", err=True)
+                say(f"{'+' if proposal.case else '✗'} {told}", err=True, newlines=False)
         waiting = len(desk.evals.review(name).waiting())
-    click.echo(tr("{count} wait for review: workbench eval review {name}", count=waiting, name=name))
+    say(tr("{count} wait for review: workbench eval review {name}", count=waiting, name=name))
 
 
 @group.command()
@@ -68,7 +67,8 @@ def review(
     as_json: bool,
 ) -> None:
     """Lists the proposed questions that wait; accepts, rejects or edits them. What is accepted makes a new version."""
-    with front.desk() as desk:
+    deciding = bool(accept or reject or undo or edit is not None)
+    with front.desk("change" if deciding else "read") as desk:
         queue = desk.evals.review(dataset)
         for candidate_id in (*accept, *reject, *undo):
             desk.evals.find_candidate(dataset, candidate_id)
@@ -77,10 +77,10 @@ def review(
         for ids, decide in ((accept, queue.accept), (reject, queue.reject), (undo, queue.undo)):
             for candidate_id in ids:
                 decide(candidate_id)
-        if accept or reject or undo or edit is not None:
+        if deciding:
             joined = desk.evals.join_accepted(dataset)
             if joined:
-                click.echo(tr("“{name}” has {count} cases now.", name=joined.name, count=f"{joined.cases:,}"), err=True)
+                say(tr("“{name}” has {count} cases now.", name=joined.name, count=f"{joined.cases:,}"), err=True)
         else:
             desk.evals.dataset(dataset)
         waiting = queue.waiting()

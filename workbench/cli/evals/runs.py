@@ -11,12 +11,12 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from workbench.cli.display import StatusLine, duration, print_json, print_table, stoppable
+from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.evals.text import print_report, print_sweep
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import model_path
 from workbench.desk import Desk
-from workbench.errors import UsageError
+from workbench.errors import UsageError, reason_of
 from workbench.evals.running.sweep import VARIABLES, check_keys, vary, with_variable
 from workbench.i18n import tr
 from workbench.records.codec import decode
@@ -62,6 +62,9 @@ _OPTIONS: Final = (
     click.option("--max-output", metavar="N", help="Tokens reserved for the answer [256]."),
     click.option("--temperature", metavar="T", help="Of sampling; 0 takes the likeliest token [0]."),
     click.option("--seed", metavar="N", help="Of sampling [0]."),
+    click.option("--price-input", metavar="P", help="Of a million tokens that the model reads, for cost [0]."),
+    click.option("--price-output", metavar="P", help="Of a million tokens that it writes [0]."),
+    click.option("--price-hour", metavar="P", help="Of an hour of the machine at work [0]."),
     click.option("--limit", type=click.IntRange(min=1), help="Only the first so many cases."),
     click.option("--segment", metavar="FIELD=VALUE", help="Only cases of this type, language, difficulty or tag."),
     click.option("--exclude-gold", is_flag=True, help="Leave the gold's documents out: every case must abstain."),
@@ -97,7 +100,7 @@ def _read(path: Path, dataset: str) -> RunConfig:
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(
             tr("The configuration can't be read"),
-            f"{path}: {error}",
+            f"{path}: {reason_of(error)}",
             tr("Give JSON as workbench eval show RUN --json prints it under “config”."),
         ) from error
 
@@ -157,7 +160,7 @@ def finish(desk: Desk, steps: Iterator[RunProgress], *, as_json: bool) -> None:
     else:
         print_report(report)
     if last.cancelled:
-        click.echo(tr("Stopped. Go on with: workbench eval resume {run}", run=last.run.id), err=True)
+        say(tr("Stopped. Go on with: workbench eval resume {run}", run=last.run.id), err=True)
         sys.exit(1)
 
 
@@ -205,7 +208,7 @@ def run_number(desk: Desk, text: str) -> int:
 @click.pass_obj
 def list_runs(front: FrontEnds, dataset: str, as_json: bool) -> None:
     """Lists the runs, newest first; of one dataset when it is named."""
-    with front.desk() as desk:
+    with front.desk("read") as desk:
         runs = desk.evals.runs(desk.evals.dataset(dataset).name if dataset else "")
     if as_json:
         print_json(runs)
@@ -234,7 +237,7 @@ def baseline(front: FrontEnds, run_id: str) -> None:
     """Makes a run its dataset's baseline."""
     with front.desk() as desk:
         chosen = desk.evals.set_baseline(run_number(desk, run_id))
-    click.echo(tr("Run {id} is the baseline of “{dataset}”.", id=chosen.id, dataset=chosen.config.dataset))
+    say(tr("Run {id} is the baseline of “{dataset}”.", id=chosen.id, dataset=chosen.config.dataset))
 
 
 @group.command()

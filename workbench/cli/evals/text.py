@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-
-import click
+from itertools import groupby
+from typing import Final
 
 from workbench.cli.display import duration, print_table, say
 from workbench.evals.measuring.compare import p_text, verdict
@@ -22,36 +22,54 @@ from workbench.evals.reporting.reports import (
 )
 from workbench.i18n import tr
 from workbench.records.evals import Case, CaseResult, MetricChange, RunComparison, RunReport
-from workbench.text.clean import printable
+
+_SEGMENT_METRICS: Final = 3  # of those that compared segments show
 
 
 def print_report(report: RunReport) -> None:
     """The run's figures with n and interval, where its cases fail, and what weakens the figures."""
     run, config, told = report.run, report.run.config, report.run.manifest
     parts = (config.layer, told.collection, told.embedder, told.recipe, told.model, tr(run.status))
-    click.echo(click.style(printable(run_name(run), newlines=False), bold=True) + f"  {run.done:,}/{run.total:,}")
-    click.echo(printable(" · ".join(part for part in parts if part), newlines=False))
-    click.echo("")
+    say(f"{run_name(run)}  {run.done:,}/{run.total:,}", bold=True, newlines=False)
+    say(" · ".join(part for part in parts if part), newlines=False)
+    say("")
     rows = [
         (describe(name).title, estimate_text(name, found), f"{found.n:,}", found.method)
         for name, found in report.overall.metrics.items()
     ]
     print_table((tr("metric"), tr("value [95 %]"), "n", tr("interval")), rows, right=(2,))
+    _print_segments(report)
     if report.failures:
-        click.echo("")
+        say("")
         lost = [(stage_title(stage), str(count)) for stage, count in report.failures.items()]
         print_table((tr("lost at"), tr("cases")), lost, right=(1,))
     if report.judged:
-        click.echo("")
+        say("")
     for judged in report.judged:
-        click.echo(printable(judged_text(judged), newlines=False))
+        say(judged_text(judged), newlines=False)
     print_warnings(report.warnings)
+
+
+def _print_segments(report: RunReport) -> None:
+    """A table a field: each value with its n and the headline metrics."""
+    names = headline_metrics(report.overall.metrics)
+    for field, members in groupby(report.segments[1:], key=lambda segment: segment.field):
+        rows = [
+            (
+                s.value,
+                f"{s.cases:,}",
+                *(counted_text(n, s.metrics[n], s.cases) if n in s.metrics else "–" for n in names),
+            )
+            for s in members
+        ]
+        say("")
+        print_table((tr(field), "n", *(describe(name).title for name in names)), rows, right=(1,))
 
 
 def print_warnings(warnings: Sequence[str]) -> None:
     """What a reader must know before believing the figures, on stderr."""
     for warning in warnings:
-        click.echo(f"! {printable(warning, newlines=False)}", err=True)
+        say(f"! {warning}", err=True, newlines=False)
 
 
 def print_sweep(reports: Sequence[RunReport]) -> None:
@@ -77,8 +95,8 @@ def print_sweep(reports: Sequence[RunReport]) -> None:
 
 def _print_standings(found: Sequence[Standing]) -> None:
     """The runs by one metric: error bars, and which of them the best one isn't told apart from."""
-    click.echo("")
-    click.echo(describe(found[0].name).title)
+    say("")
+    say(describe(found[0].name).title)
     for line in plot_lines(found, shutil.get_terminal_size((100, 24)).columns):
         say(line, newlines=False)
     say(verdict_of(found), newlines=False)
@@ -87,16 +105,16 @@ def _print_standings(found: Sequence[Standing]) -> None:
 def print_comparison(compared: RunComparison) -> None:
     """The verdict, what differs, each metric's paired difference, and the lists of flips."""
     a, b = compared.a, compared.b
-    click.echo(printable(f"{run_name(a)} → {run_name(b)} · {compared.paired:,} ", newlines=False) + tr("cases"))
-    click.echo(click.style(verdict(compared), bold=True))
-    click.echo(tr("differs: {fields}", fields=", ".join(compared.differs) or "–"))
-    click.echo("")
+    say(f"{run_name(a)} → {run_name(b)} · {compared.paired:,} {tr('cases')}", newlines=False)
+    say(verdict(compared), bold=True)
+    say(tr("differs: {fields}", fields=", ".join(compared.differs) or "–"))
+    say("")
     rows = [
         (
             describe(c.metric).title,
             describe(c.metric).text(c.a.value),
             describe(c.metric).text(c.b.value),
-            f"{c.difference.value:+.3f} [{c.difference.low:+.3f}, {c.difference.high:+.3f}]",
+            _difference(c),
             p_text(c.p_value),
             f"{c.difference.n:,}",
         )
@@ -104,10 +122,37 @@ def print_comparison(compared: RunComparison) -> None:
     ]
     head = (tr("metric"), "a", "b", tr("b − a [95 %]"), "p", "n")
     print_table(head, rows, right=(1, 2, 5))
+    _print_segment_changes(compared)
     for title, cases in ((tr("fixed"), compared.fixed), (tr("broken"), compared.broken)):
         if cases:
-            click.echo(printable(f"{title}: {', '.join(cases)}", newlines=False))
+            say(f"{title}: {', '.join(cases)}", newlines=False)
     print_warnings(compared.warnings)
+
+
+def _print_segment_changes(compared: RunComparison) -> None:
+    """Which segment moved: its flips with their p, and the paired difference of each headline metric."""
+    changed = [{change.metric: change for change in segment.metrics} for segment in compared.segments]
+    names = list(dict.fromkeys(name for metrics in changed for name in metrics))[:_SEGMENT_METRICS]
+    rows = [
+        (
+            f"{tr(s.field)}: {s.value}",
+            f"{s.paired:,}",
+            f"+{s.fixed} −{s.broken}",
+            p_text(s.p_value),
+            *(_difference(metrics[name]) if name in metrics else "–" for name in names),
+        )
+        for s, metrics in zip(compared.segments, changed, strict=True)
+    ]
+    if rows:
+        say("")
+        titles = (f"{describe(name).title} b − a" for name in names)
+        print_table((tr("segment"), "n", tr("fixed, broken"), tr("McNemar"), *titles), rows, right=(1,))
+        say(tr("{count} segments were tested: by chance alone, one in twenty has p < 0.05.", count=len(rows)), dim=True)
+
+
+def _difference(change: MetricChange) -> str:
+    found = change.difference
+    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
 
 
 def print_ladder(steps: Sequence[RunComparison]) -> None:
@@ -146,18 +191,18 @@ def print_results(results: Sequence[CaseResult]) -> None:
 
 def print_case(case: Case, result: CaseResult, journey: Sequence[str]) -> None:
     """One case: what was asked and expected, what came out, its scores, where it was lost."""
-    click.echo(click.style(printable(case.question), bold=True))
+    say(case.question, bold=True)
     expected = " / ".join(case.answers) or (case.expectation.value if case.expectation else case.criterion)
     if not case.answerable:
         expected = tr("it can't be answered")
-    click.echo(printable(tr("expected: {answers}", answers=expected or "–")))
-    click.echo("")
+    say(tr("expected: {answers}", answers=expected or "–"))
+    say("")
     if result.output:
-        click.echo(printable(result.output) + "\n")
+        say(f"{result.output}\n")
     for name, value in result.scores.items():
-        click.echo(f"  {describe(name).title}: {describe(name).text(value)}")
-    click.echo("")
+        say(f"  {describe(name).title}: {describe(name).text(value)}")
+    say("")
     for line in journey:
-        click.echo(printable(line))
+        say(line)
     if result.trace_id:
-        click.echo(click.style(f"trace {result.trace_id}", dim=True))
+        say(f"trace {result.trace_id}", dim=True)

@@ -9,8 +9,10 @@ from typing import Final
 
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.collecting import transfer
+from workbench.evals.collecting.documents import Unpacked, unpack_documents
 from workbench.evals.collecting.synthetic import Proposal, QuestionMaker, ReviewQueue, choose_chunks, proposals_without
 from workbench.evals.gold.anchors import CENTRAL
+from workbench.evals.measuring import segments
 from workbench.evals.metrics import abstained
 from workbench.evals.running.runner import Runtimes, find_dataset
 from workbench.i18n import tr
@@ -59,6 +61,32 @@ class DatasetLab:
         """
         asked = collection or self._runtimes.collection()
         return transfer.import_dataset(self._store, Path(path).expanduser(), name, asked, format)
+
+    def unpack_documents(self, path: str, format: str = "") -> Unpacked:
+        """Writes the documents that a dataset brings along (BEIR, SQuAD) beside it, as files that ingest reads.
+
+        Raises:
+            UsageError: a format without documents, or their folder holds other files.
+            DocumentError: it can't be read.
+            FileError: the folder can't be written.
+        """
+        return unpack_documents(Path(path).expanduser(), format)
+
+    def split_dataset(self, dataset: str, field: str) -> tuple[Dataset, ...]:
+        """A dataset of its own for each value of ``field`` ("type", "language", "difficulty" or "tag").
+
+        "faq" by language becomes "faq-en", "faq-es"; cases without a value are in none, those with two tags in both.
+
+        Raises:
+            NotFoundError: no such dataset.
+            UsageError: no case has a value there, or no such field.
+        """
+        whole, cases = self.dataset(dataset), self.cases(dataset)
+        parts = segments.parts_by(field, cases)
+        return tuple(
+            self._store.datasets.put(f"{whole.name}-{value}", whole.collection, members)
+            for value, members in parts.items()
+        )
 
     def export_dataset(self, dataset: str, path: str, format: str = "jsonl", version: str = "") -> tuple[str, ...]:
         """Writes it to a file or folder; returns the fields that the format couldn't keep.
@@ -135,7 +163,7 @@ class DatasetLab:
         """The question of a trace becomes a case: its gold is what the answer cited, anchored to the source's text.
 
         Where it abstained, the case says that abstaining is right. Saved again, the case is replaced. A dataset that
-        isn't there yet is made.
+        isn't there yet is made. The review queue has it as accepted, for an expected answer to be written into it.
 
         Args:
             case: as a person made it, in place of all that.
@@ -156,6 +184,7 @@ class DatasetLab:
                    its=collection, other=trace.manifest.collection),
                 tr("Save it in a dataset of its own."),
             )  # fmt: skip
+        self.review(dataset).keep(case, f"ask · {trace_id}")
         return self._store.datasets.put(dataset, collection, [*kept, case])
 
     def _begun(self, dataset: str, collection: str) -> tuple[Case, ...]:

@@ -7,23 +7,29 @@ from pathlib import Path
 
 from workbench.errors import NotFoundError
 from workbench.evals.formats import read_dataset, write_dataset
+from workbench.evals.formats.judgements import first_of
 from workbench.evals.gold.anchors import Locator
 from workbench.evals.measuring.statistics import FEW
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository, Store
-from workbench.records.evals import Case, Imported
+from workbench.records.evals import Case, Imported, RowProblem
 
 
 def import_dataset(store: Store, path: Path, name: str, collection: str, format: str = "") -> Imported:
     """Reads a file or folder and makes it the current version of the dataset ``name`` ("": the file's name).
+
+    A dataset of model tasks asks about no collection, whichever is given. Documents that the gold names and the
+    collection hasn't are told with the rows' problems.
 
     Raises:
         DocumentError: it can't be read, or not one row is a case.
         UsageError: no such format.
     """
     read = read_dataset(path, format=format, locate=Locator(lambda: _texts(store.corpus, collection)))
-    dataset = store.datasets.put(name or path.resolve().stem, collection, read.cases)
-    return Imported(dataset, read.problems, read.format)
+    asked = collection if any(case.expectation is None for case in read.cases) else ""
+    dataset = store.datasets.put(name or path.resolve().stem, asked, read.cases)
+    absent = _absent_documents(store.corpus, asked, read.cases)
+    return Imported(dataset, (*read.problems, *absent), read.format)
 
 
 def export_dataset(store: Store, dataset: str, path: Path, format: str = "jsonl", version: str = "") -> tuple[str, ...]:
@@ -69,6 +75,23 @@ def _texts(corpus: CorpusRepository, collection: str) -> Iterable[tuple[str, str
     if not _exists(corpus, collection):
         return ()
     return ((d.source_id, corpus.document_text(d.id)) for d in corpus.documents(collection) if d.status == "current")
+
+
+def _absent_documents(corpus: CorpusRepository, collection: str, cases: Sequence[Case]) -> tuple[RowProblem, ...]:
+    """One problem that names the gold's documents that aren't there, none when all are."""
+    named = dict.fromkeys(span.source_id for case in cases for span in case.gold)
+    there = {d.source_id for d in corpus.documents(collection)} if _exists(corpus, collection) else set()
+    absent = [name for name in named if name not in there]
+    if not absent:
+        return ()
+    told = tr(
+        "{count} of the {total} documents that the gold names aren't in “{collection}”: {names}",
+        count=f"{len(absent):,}",
+        total=f"{len(named):,}",
+        collection=collection,
+        names=first_of(absent),
+    )
+    return (RowProblem(0, told, skipped=False),)
 
 
 def _exists(corpus: CorpusRepository, collection: str) -> bool:

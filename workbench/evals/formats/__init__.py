@@ -5,7 +5,7 @@ A bad row is named with its line and the rest comes in. Only what gives no case 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from typing import Final
 from workbench.errors import DocumentError, UsageError
 from workbench.evals.formats import beir, jsonl, promptfoo, ragas, squad, table, trec
 from workbench.evals.formats.rows import fields_of
-from workbench.evals.formats.source import Format, Locate, Source, TextOf, open_source
+from workbench.evals.formats.source import Format, Locate, Passage, Source, TextOf, open_source
 from workbench.i18n import tr
 from workbench.records.evals import Case, ImportResult, RowProblem
 
@@ -63,6 +63,24 @@ def read_dataset(path: Path, *, format: str = "", locate: Locate | None = None) 
     if not cases:
         raise _nothing(path, problems)
     return ImportResult(tuple(case for _, case in cases.values()), tuple(problems), used.name)
+
+
+def read_documents(path: Path, *, format: str = "") -> Iterator[Passage | RowProblem]:
+    """The documents that a dataset brings along (BEIR's corpus, SQuAD's paragraphs), and the rows that are none.
+
+    Raises:
+        UsageError: no such format, or one that holds no documents.
+        DocumentError: it can't be read, or is in no known format.
+    """
+    source = open_source(path)
+    used = _named(format) if format else _recognised(source)
+    if used.documents is None:
+        raise UsageError(
+            tr("No documents in it"),
+            tr("The format “{name}” holds questions and judgements, not the documents they are about.", name=used.name),
+            tr("Bring the documents in by themselves: workbench ingest PATH --collection NAME"),
+        )
+    return used.documents(source)
 
 
 def write_dataset(

@@ -14,7 +14,7 @@ from typing import Any, Final
 from workbench.evals.formats import json_text
 from workbench.evals.formats.judgements import Judgements, whole_documents
 from workbench.evals.formats.rows import FIELDS, case_from, fields_of
-from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, open_source
+from workbench.evals.formats.source import Format, Found, Locate, Passage, Source, TextOf, open_source
 from workbench.i18n import tr
 from workbench.records.codec import encode
 from workbench.records.evals import Case, RowProblem
@@ -36,10 +36,11 @@ def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
         for query in judgements.queries:
             judged.setdefault(query, Judgements()).update(judgements, query)
             tags.setdefault(query, []).append(file.stem)
-    left_out = 0
+    left_out, asked = 0, set()
     for number, line in json_text.lines(open_source(source.path / QUERIES).text):
         try:
             row = json_text.parse(line)
+            asked.add(str(row["_id"]))
             case = _case(row, judged, tags)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             yield RowProblem(number, tr("{file}: {reason}", file=QUERIES, reason=error))
@@ -50,6 +51,27 @@ def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
             yield number, case
     if left_out:
         yield RowProblem(0, tr("{count} queries have no judgement and stayed out", count=left_out), skipped=False)
+    everything = Judgements()
+    for query, judgements in judged.items():
+        everything.update(judgements, query)
+    for told in everything.strangers(asked, _document_names(source)):
+        yield RowProblem(0, tr("{file}: {reason}", file=QRELS, reason=told), skipped=False)
+
+
+def documents(source: Source) -> Iterator[Passage | RowProblem]:
+    """The corpus: a document a line, with its title and what else is known of it; a bad line is named."""
+    for number, line in json_text.lines(open_source(source.path / CORPUS).text):
+        try:
+            row = json_text.parse(line)
+            name, title, text = str(row["_id"]), str(row.get("title") or ""), str(row.get("text") or "")
+            passage = Passage(name, text, title, dict(row.get("metadata") or {}))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            yield RowProblem(number, tr("{file}: {reason}", file=CORPUS, reason=error))
+            continue
+        if name and (title.strip() or text.strip()):
+            yield passage
+        else:
+            yield RowProblem(number, tr("{file}: {reason}", file=CORPUS, reason=tr("it has no name or no text")))
 
 
 def write(cases: Sequence[Case], path: Path, text_of: TextOf) -> None:
@@ -61,6 +83,13 @@ def write(cases: Sequence[Case], path: Path, text_of: TextOf) -> None:
     rows = [(case.id, source_id, str(grade)) for case in cases for source_id, grade in whole_documents(case.gold)]
     table = "".join("\t".join(row) + "\n" for row in (_HEADER, *rows))
     (path / QRELS / "test.tsv").write_text(table, "utf-8", newline="\n")
+
+
+def _document_names(source: Source) -> set[str] | None:
+    """What the corpus names, None when the folder has none."""
+    if not (source.path / CORPUS).is_file():
+        return None
+    return {found.name for found in documents(source) if isinstance(found, Passage)}
 
 
 def _read_qrels(file: Path, into: Judgements) -> Iterator[RowProblem]:
@@ -99,4 +128,4 @@ def _recognises(source: Source) -> bool:
     return source.folder and (source.path / QUERIES).is_file()
 
 
-FORMAT = Format("beir", read, _recognises, frozenset(FIELDS), write)
+FORMAT = Format("beir", read, _recognises, frozenset(FIELDS), write, documents)

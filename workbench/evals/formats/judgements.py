@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from workbench.i18n import tr
 from workbench.records.evals import GoldSpan
 
 _HIGHEST: Final = 3
+_NAMED: Final = 5  # names of what isn't there that are told
 
 
 class Judgements:
@@ -40,6 +41,20 @@ class Judgements:
         self._grades.setdefault(query, {})[document] = used
         return ""
 
+    def strangers(self, queries: Collection[str], documents: Collection[str] | None = None) -> list[str]:
+        """What is judged and isn't there, in sentences.
+
+        Args:
+            documents: all there are, None when that isn't known.
+        """
+        lost = [query for query in self._grades if query not in queries]
+        told = [tr("judgements of {count} unknown queries stayed out: {names}", **_counted(lost))] if lost else []
+        if documents is not None:
+            judged = dict.fromkeys(name for query in self._grades for name in self._grades[query])
+            absent = [name for name in judged if name not in documents]
+            told += [tr("{count} judged documents aren't there: {names}", **_counted(absent))] if absent else []
+        return told
+
     def update(self, other: Judgements, query: str) -> None:
         """Takes over what ``other`` says of one query."""
         self._grades.setdefault(query, {}).update(other._grades[query])
@@ -47,6 +62,16 @@ class Judgements:
     def spans(self, query: str) -> tuple[GoldSpan, ...]:
         """The query's gold: whole documents."""
         return tuple(GoldSpan(document, grade=grade) for document, grade in self._grades.get(query, {}).items())
+
+
+def _counted(names: Sequence[str]) -> dict[str, str]:
+    """For a sentence: how many, and the first of them."""
+    return {"count": f"{len(names):,}", "names": first_of(names)}
+
+
+def first_of(names: Sequence[str]) -> str:
+    """ "a, b, c, d, e, …"."""
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def whole_documents(gold: Iterable[GoldSpan]) -> list[tuple[str, int]]:

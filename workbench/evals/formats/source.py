@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from workbench.errors import DocumentError
 from workbench.i18n import tr
@@ -41,6 +41,22 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A document that a dataset brings along.
+
+    Attributes:
+        name: what the gold calls it.
+        title: "" when it has none.
+        metadata: as the file gives it, not yet checked.
+    """
+
+    name: str
+    text: str
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """One way to write a dataset down.
 
@@ -49,6 +65,7 @@ class Format:
         write: all cases to a path.
         recognises: whether a source is in this format, by its content.
         keeps: fields of ``Case`` that survive writing and reading.
+        documents: the documents that a source brings along, None where the format holds none.
     """
 
     name: str
@@ -56,6 +73,7 @@ class Format:
     recognises: Callable[[Source], bool]
     keeps: frozenset[str]
     write: Callable[[Sequence[Case], Path, TextOf], None]
+    documents: Callable[[Source], Iterator[Passage | RowProblem]] | None = None
 
 
 def open_source(path: Path) -> Source:

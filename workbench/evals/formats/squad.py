@@ -14,7 +14,7 @@ from typing import Any, Final
 from workbench.errors import UsageError
 from workbench.evals.formats import json_text
 from workbench.evals.formats.rows import case_from, case_id
-from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, unreadable
+from workbench.evals.formats.source import Format, Found, Locate, Passage, Source, TextOf, unreadable
 from workbench.i18n import tr
 from workbench.records.codec import encode
 from workbench.records.evals import Case, GoldSpan, RowProblem
@@ -25,10 +25,7 @@ _OUR_KEY: Final = "source_id"  # in a paragraph; other readers ignore it
 
 def read(source: Source, locate: Locate | None) -> Iterator[Found]:
     """A case a question. Raises DocumentError when there is no ``data`` list."""
-    try:
-        articles = list(json_text.parse(source.text)["data"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise unreadable(source.path, tr("it is no SQuAD-style JSON ({reason})", reason=error)) from error
+    articles = _articles(source)
     lines = json_text.Lines(source.text)
     for a, article in enumerate(articles):
         paragraphs = article.get("paragraphs") if isinstance(article, Mapping) else None
@@ -39,7 +36,7 @@ def read(source: Source, locate: Locate | None) -> Iterator[Found]:
             if not (isinstance(paragraph, Mapping) and isinstance(paragraph.get("qas"), list)):
                 yield RowProblem(lines.of("data", a, "paragraphs", p), tr("a paragraph without questions"))
                 continue
-            name = str(paragraph.get(_OUR_KEY) or f"{article.get('title', '')}/{p + 1}")
+            name = _name(article, p, paragraph)
             context = paragraph.get("context")
             spans = _Spans(context, locate) if locate and isinstance(context, str) else None
             for q, question in enumerate(paragraph["qas"]):
@@ -48,6 +45,16 @@ def read(source: Source, locate: Locate | None) -> Iterator[Found]:
                     yield line, _case(question, name, spans)
                 except (ValueError, TypeError, KeyError, AttributeError) as error:
                     yield RowProblem(line, tr("it is no question of SQuAD ({reason})", reason=error))
+
+
+def documents(source: Source) -> Iterator[Passage | RowProblem]:
+    """Each paragraph, called as its questions' gold calls it. Raises DocumentError when there is no ``data`` list."""
+    for article in _articles(source):
+        paragraphs = article.get("paragraphs") if isinstance(article, Mapping) else None
+        for p, paragraph in enumerate(paragraphs if isinstance(paragraphs, list) else ()):
+            context = paragraph.get("context") if isinstance(paragraph, Mapping) else None
+            if isinstance(context, str) and context.strip():
+                yield Passage(_name(article, p, paragraph), context)
 
 
 def write(cases: Sequence[Case], path: Path, text_of: TextOf) -> None:
@@ -69,6 +76,17 @@ def write(cases: Sequence[Case], path: Path, text_of: TextOf) -> None:
         articles.append({"title": source_id, "paragraphs": [paragraph]})
     body = json.dumps({"version": "v2.0", "data": articles}, ensure_ascii=False, indent=1)
     path.write_text(body + "\n", "utf-8", newline="\n")
+
+
+def _articles(source: Source) -> list[Any]:
+    try:
+        return list(json_text.parse(source.text)["data"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise unreadable(source.path, tr("it is no SQuAD-style JSON ({reason})", reason=error)) from error
+
+
+def _name(article: Mapping[str, Any], number: int, paragraph: Mapping[str, Any]) -> str:
+    return str(paragraph.get(_OUR_KEY) or f"{article.get('title', '')}/{number + 1}")
 
 
 class _Spans:
@@ -134,4 +152,6 @@ def _recognises(source: Source) -> bool:
     return source.text.lstrip().startswith("{") and '"data"' in head and '"paragraphs"' in source.text
 
 
-FORMAT = Format("squad", read, _recognises, frozenset({"id", "question", "answerable", "gold", "answers"}), write)
+FORMAT = Format(
+    "squad", read, _recognises, frozenset({"id", "question", "answerable", "gold", "answers"}), write, documents
+)

@@ -1,4 +1,4 @@
-"""TREC's files: topics (SGML), qrels (topic, iteration, document, grade), and runs for the tools that score them.
+"""TREC's datasets: topics (SGML) and qrels (topic, iteration, document, grade).
 
 Names must be free of white space there: it is written as %20, and read back. Topics without a judgement stay out.
 """
@@ -19,7 +19,7 @@ from workbench.evals.formats.rows import case_from
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, open_source, unreadable
 from workbench.i18n import tr
 from workbench.records.codec import encode
-from workbench.records.evals import Case, CaseResult, RowProblem
+from workbench.records.evals import Case, RowProblem
 
 TOPICS: Final = "topics.txt"
 QRELS: Final = "qrels.txt"
@@ -45,11 +45,12 @@ def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
             yield RowProblem(number, tr("{file}: {reason}", file=qrels.name, reason=problem))
     if judgements.note:
         yield RowProblem(0, tr("{file}: {reason}", file=qrels.name, reason=judgements.note), skipped=False)
-    left_out = 0
+    left_out, asked = 0, set()
     for match in _TOPIC.finditer(topics.text):
         line_number = topics.text.count("\n", 0, match.start()) + 1
         fields = {name.lower(): _content(value) for name, value in _FIELD.findall(match[1])}
         name = unquote(fields.get("num", ""))
+        asked.add(name)
         if name and name not in judgements.queries:
             left_out += 1
             continue
@@ -59,6 +60,8 @@ def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
             yield RowProblem(line_number, str(error))
     if left_out:
         yield RowProblem(0, tr("{count} queries have no judgement and stayed out", count=left_out), skipped=False)
+    for told in judgements.strangers(asked):
+        yield RowProblem(0, tr("{file}: {reason}", file=qrels.name, reason=told), skipped=False)
 
 
 def write(cases: Sequence[Case], path: Path, _text_of: TextOf) -> None:
@@ -71,22 +74,7 @@ def write(cases: Sequence[Case], path: Path, _text_of: TextOf) -> None:
 def qrels_text(cases: Iterable[Case]) -> str:
     """Judgements of whole documents, each with the best grade of its spans."""
     rows = ((case.id, source_id, grade) for case in cases for source_id, grade in whole_documents(case.gold))
-    return "".join(f"{_name(case_id)} 0 {_name(source_id)} {grade}\n" for case_id, source_id, grade in rows)
-
-
-def run_text(results: Iterable[CaseResult], tag: str) -> str:
-    """A run's rankings of documents (each at its best chunk's rank): topic, Q0, document, rank, score, tag.
-
-    The score only falls with the rank, because trec_eval sorts by it.
-    """
-    lines: list[str] = []
-    for result in results:
-        documents = list(dict.fromkeys(ranked.source_id for ranked in sorted(result.ranked, key=lambda r: r.rank)))
-        lines += [
-            f"{_name(result.case_id)} Q0 {_name(document)} {rank} {len(documents) - rank + 1} {_name(tag)}\n"
-            for rank, document in enumerate(documents, start=1)
-        ]
-    return "".join(lines)
+    return "".join(f"{escaped(case_id)} 0 {escaped(source_id)} {grade}\n" for case_id, source_id, grade in rows)
 
 
 def _files(source: Source) -> tuple[Source, Path]:
@@ -134,12 +122,12 @@ def _content(value: str) -> str:
 
 
 def _topic(case: Case) -> str:
-    fields = (("num", _name(case.id)), ("title", case.question), ("desc", case.notes), ("narr", case.criterion))
+    fields = (("num", escaped(case.id)), ("title", case.question), ("desc", case.notes), ("narr", case.criterion))
     body = "".join(f"<{name}> {html.escape(' '.join(value.split()), quote=False)}\n" for name, value in fields if value)
     return f"<top>\n{body}</top>\n\n"
 
 
-def _name(text: str) -> str:
+def escaped(text: str) -> str:
     """``text`` without white space, and with nothing that ``unquote`` would take for an escape of its own."""
     return "".join("".join(f"%{b:02X}" for b in c.encode()) if c.isspace() or c == "%" else c for c in text)
 

@@ -9,8 +9,7 @@ from workbench.evals.gold.anchors import Anchors, is_whole
 from workbench.ports import Store
 from workbench.records.corpus import Chunk, Index
 from workbench.records.evals import Case, GoldSpan
-from workbench.records.retrieval import Comparison, FilterNode
-from workbench.retrieval.filters import combine
+from workbench.records.retrieval import FilterNode
 
 CENTRAL = 2
 """The lowest grade that a right answer must cite, when the case doesn't name its citations."""
@@ -51,7 +50,7 @@ class Whereabouts:
     Attributes:
         in_corpus: a document of its name is in the collection; ``retired``: and it is retired.
         indexed: a chunk of the index holds it; ``truncated``: and the embedder doesn't see all of that chunk.
-        passing: the filters let its document through.
+        passing: the filters let a chunk that holds it through; other chunks of its document don't count.
     """
 
     in_corpus: bool
@@ -80,11 +79,11 @@ class GoldFinder(Anchors):
     def _one(self, span: GoldSpan, where: FilterNode) -> Whereabouts:
         document = self._documents.get(span.source_id)
         chunks = self.holders(span)
-        alone = combine(where, Comparison("source_id", "=", span.source_id))
+        passing = self._search.passing(self._index, [chunk.id for chunk in chunks], where) if chunks else frozenset()
         return Whereabouts(
             in_corpus=document is not None,
             retired=document is not None and document.status == "retired",
             indexed=bool(chunks),
             truncated=any(chunk.truncated for chunk in chunks),
-            passing=bool(chunks) and self._search.matching(self._index, alone)[0] > 0,
+            passing=bool(passing),
         )

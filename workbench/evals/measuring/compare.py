@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from workbench.evals.measuring.scoring import Column, columns, describe, estimate, sample, statistic
+from workbench.evals.measuring.scoring import HEADLINES, Column, columns, describe, estimate, sample, statistic
+from workbench.evals.measuring.segments import groups_of
 from workbench.evals.measuring.statistics import FEW, mcnemar, paired_difference
 from workbench.i18n import tr
 from workbench.records.codec import TYPE_KEY, encode
-from workbench.records.evals import CaseResult, MetricChange, Run, RunComparison
+from workbench.records.evals import Case, CaseResult, MetricChange, Run, RunComparison, SegmentChange
 
-# Which cases were run, or how the run is called, is no cause of a paired difference.
-_NO_CAUSE: Final = frozenset({"title", "dataset", "limit", "segment"})
+IMPORTED: Final = "imported.from"
+"""The setting in a run's manifest that names the file which it was imported from."""
+
+# Which cases were run, how the run is called, or what it is charged, is no cause of a paired difference.
+_NO_CAUSE: Final = frozenset({"title", "dataset", "limit", "segment", "prices"})
 # A field whose change follows from another's: one change of model shows in three places and is one cause.
 _FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "model_hash": ("model",),
@@ -25,18 +29,30 @@ _FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def compare_runs(a: Run, a_results: Sequence[CaseResult], b: Run, b_results: Sequence[CaseResult]) -> RunComparison:
-    """Pairs the cases by id and tests each metric on those that both runs have.
+def compare_runs(
+    a: Run,
+    a_results: Sequence[CaseResult],
+    b: Run,
+    b_results: Sequence[CaseResult],
+    cases: Sequence[Case] = (),
+) -> RunComparison:
+    """Pairs the cases by id and tests each metric on those that both runs have, and on each of their segments.
 
     Flips by the exact McNemar test; rates too, all other metrics by the paired bootstrap. The sentence that sums it up
     is ``verdict``.
+
+    Args:
+        cases: of the dataset; they tell the segments.
     """
     first, second = ({r.case_id: r for r in results} for results in (a_results, b_results))
     shared = [case_id for case_id in first if case_id in second]
-    flips = [(case_id, first[case_id].passed, second[case_id].passed) for case_id in shared]
-    fixed = tuple(case_id for case_id, before, after in flips if before is False and after is True)
-    broken = tuple(case_id for case_id, before, after in flips if before is True and after is False)
+    fixed, broken = _flips(first, second, shared)
     differs = differences(a, b)
+    tables = (
+        columns((first[i] for i in shared), a.config.layer),
+        columns((second[i] for i in shared), b.config.layer),
+    )
+    segments = tuple(_segment_changes(first, second, tables, [case for case in cases if case.id in set(shared)]))
     return RunComparison(
         a=a,
         b=b,
@@ -45,11 +61,39 @@ def compare_runs(a: Run, a_results: Sequence[CaseResult], b: Run, b_results: Seq
         fixed=fixed,
         broken=broken,
         p_value=mcnemar(len(fixed), len(broken)),
-        metrics=_changes(
-            columns((first[i] for i in shared), a.config.layer), columns((second[i] for i in shared), b.config.layer)
-        ),
+        metrics=_changes(*tables),
         warnings=_warnings(a, b, differs, len(shared), len(first.keys() | second.keys())),
+        segments=segments,
     )
+
+
+def _flips(
+    first: Mapping[str, CaseResult], second: Mapping[str, CaseResult], shared: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The cases that passed only in the second run, and those that did only in the first."""
+    verdicts = [(case_id, first[case_id].passed, second[case_id].passed) for case_id in shared]
+    fixed = tuple(case_id for case_id, before, after in verdicts if before is False and after is True)
+    return fixed, tuple(case_id for case_id, before, after in verdicts if before is True and after is False)
+
+
+def _segment_changes(
+    first: Mapping[str, CaseResult],
+    second: Mapping[str, CaseResult],
+    tables: tuple[Mapping[str, Column], Mapping[str, Column]],
+    cases: Sequence[Case],
+) -> Iterator[SegmentChange]:
+    """A field on which all cases agree makes no segment."""
+    headlines = [name for name in tables[0] if name.startswith(HEADLINES)]
+    for (field, value), members in groups_of(cases).items():
+        ids = [case.id for case in members]
+        fixed, broken = _flips(first, second, ids)
+        a, b = ({name: _part(table[name], ids) for name in headlines if name in table} for table in tables)
+        p = mcnemar(len(fixed), len(broken))
+        yield SegmentChange(field, value, len(ids), len(fixed), len(broken), p, _changes(a, b))
+
+
+def _part(column: Column, ids: Sequence[str]) -> Column:
+    return {case_id: column[case_id] for case_id in ids if case_id in column}
 
 
 def verdict(comparison: RunComparison) -> str:
@@ -78,6 +122,8 @@ def differences(a: Run, b: Run) -> tuple[str, ...]:
 def causes(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[str, ...]:
     """Names of what differs between two flat mappings of settings; what follows from another is left out."""
     changed = {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
+    if IMPORTED in changed:  # another system: nothing of ours made it
+        return (IMPORTED,)
     # A model's load settings are there only while one is loaded.
     follows = {**_FOLLOWS, **{n: ("model",) for n in one.keys() ^ other.keys() if n.startswith("model.")}}
     follows |= {n: (n.replace("load.", "model."),) for n in changed if n.startswith("load.")}  # asked for, and had

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from workbench.evals.measuring.segments import groups_of
 from workbench.evals.measuring.statistics import (
     FEW,
     Sample,
@@ -24,10 +25,23 @@ from workbench.evals.metrics import METRICS, Metric, find_metric
 from workbench.i18n import tr
 from workbench.records.evals import Case, CaseResult, Estimate, Layer, Run, RunReport, Segment
 
-SEGMENT_FIELDS: Final = ("type", "language", "difficulty", "tag")
 _SOURCES: Final = {m.source for m in METRICS.values() if m.source}
 _UNSCORED_SHARE: Final = 0.05
 _PERFECT: Final = ("pass_rate", "exact_match", "correctness", "correct_abstention")
+
+HEADLINES: Final = (
+    "pass_rate",
+    "recall@",
+    "ndcg@",
+    "mrr",
+    "groundedness",
+    "citation_precision",
+    "correctness",
+    "coverage",
+    "correct_abstention",
+    "latency_p95_ms",
+)
+"""How the names of the metrics begin that narrow tables and segments show, in this order."""
 
 Column: TypeAlias = Mapping[str, tuple[float, ...]]  # case id → its figures: one, or two for a ratio
 
@@ -37,24 +51,16 @@ def make_report(run: Run, results: Sequence[CaseResult], cases: Iterable[Case]) 
 
     A field on which all cases agree makes no segment. Cases without a result don't count.
     """
-    known = {case.id: case for case in cases}
-    groups: dict[tuple[str, str], list[CaseResult]] = {("", ""): list(results)}
-    for result in results:
-        for key in segments_of(known[result.case_id]) if result.case_id in known else ():
-            groups.setdefault(key, []).append(result)
+    by_case = {result.case_id: result for result in results}
+    groups: dict[tuple[str, str], Sequence[CaseResult]] = {("", ""): results}
+    for key, members in groups_of([case for case in cases if case.id in by_case]).items():
+        groups[key] = [by_case[case.id] for case in members]
     segments = tuple(
-        Segment(field, value, len(members), measure(columns(members, run.config.layer)))
-        for (field, value), members in sorted(groups.items(), key=_segment_order)
-        if not field or len(members) < len(results)
+        Segment(field, value, len(group), measure(columns(group, run.config.layer)))
+        for (field, value), group in groups.items()
     )
     failures = Counter(r.failure for r in results if r.failure)
     return RunReport(run, segments, dict(failures.most_common()), _warnings(segments, results))
-
-
-def segments_of(case: Case) -> tuple[tuple[str, str], ...]:
-    """The segments that a case belongs to: (field, value) of each field with a value, and each of its tags."""
-    fields = tuple((name, getattr(case, name)) for name in SEGMENT_FIELDS if name != "tag")
-    return tuple((name, value) for name, value in fields if value) + tuple(("tag", tag) for tag in case.tags)
 
 
 def columns(results: Iterable[CaseResult], layer: Layer) -> dict[str, Column]:
@@ -135,11 +141,6 @@ def _figures(result: CaseResult) -> dict[str, tuple[float, ...]]:
 def _place(name: str, order: list[str]) -> int:
     family = name.partition("@")[0] + "@k" if "@" in name else name
     return order.index(family) if family in order else len(order)
-
-
-def _segment_order(item: tuple[tuple[str, str], list[CaseResult]]) -> tuple[int, int, str]:
-    (field, value), members = item
-    return (SEGMENT_FIELDS.index(field) if field else -1, -len(members), value)
 
 
 def _warnings(segments: Sequence[Segment], results: Sequence[CaseResult]) -> tuple[str, ...]:

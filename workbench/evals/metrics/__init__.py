@@ -17,7 +17,7 @@ from workbench.evals.metrics.answers import (
     normalise,
     token_f1,
 )
-from workbench.evals.metrics.operation import cost_per_useful, percentile
+from workbench.evals.metrics.operation import cost, cost_per_useful, percentile
 from workbench.evals.metrics.ranking import (
     Held,
     average_precision,
@@ -46,6 +46,7 @@ __all__ = [
     "citation_recall",
     "context_precision",
     "context_recall",
+    "cost",
     "cost_per_useful",
     "dcg",
     "exact_match",

@@ -48,9 +48,11 @@ class Metric:
         return not self.unit
 
     def text(self, value: float) -> str:
-        """A value as people read it: "0.853", "2,310 ms", "12.4 tokens/s"."""
+        """A value as people read it: "0.853", "2,310 ms", "12.4 tokens/s", "0.0142" of a currency."""
         if self.bounded:
             return f"{value:.3f}"
+        if self.unit == "cost":
+            return f"{value:.3g}" if abs(value) < 1 else f"{value:,.2f}"
         return f"{value:,.1f} {self.unit}" if abs(value) < 100 else f"{value:,.0f} {self.unit}"
 
 
@@ -87,11 +89,12 @@ METRICS: Final[dict[str, Metric]] = {
         Metric("needless_abstention", "Needless abstention", higher_is_better=False, kind="rate"),
         Metric("format_valid", "Valid format", kind="rate"),
         *_percentiles("latency", "Latency", (50, 95, 99)),
-        *_percentiles("ttft", "Time to first token", (50, 95)),
+        *_percentiles("ttft", "Time to first token", (50, 95, 99)),
         Metric("tokens_per_s", "Output speed", "tokens/s"),
         Metric("prompt_tokens", "Prompt tokens", "tokens", higher_is_better=False),
         Metric("output_tokens", "Output tokens", "tokens", higher_is_better=False),
         Metric("seconds_per_useful", "Time per useful answer", "s", False, "ratio", "seconds"),
+        Metric("tokens_per_useful", "Tokens per useful answer", "tokens", False, "ratio", "tokens"),
         Metric("cost_per_useful", "Cost per useful answer", "cost", False, "ratio", "cost"),
     )
 }

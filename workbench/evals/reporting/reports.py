@@ -8,7 +8,7 @@ from typing import Final
 
 from workbench.evals.deciding.gates import gate_text
 from workbench.evals.measuring.compare import p_text, verdict
-from workbench.evals.measuring.scoring import describe
+from workbench.evals.measuring.scoring import HEADLINES, describe
 from workbench.evals.reporting.markup import (
     Block,
     Bullets,
@@ -59,19 +59,6 @@ _VERDICTS: Final[dict[Verdict, str]] = {
     "change": "change",
     "measure_more": "measure more",
 }
-# What a segment's row shows, in this order, as far as the run has them.
-_HEADLINES: Final = (
-    "pass_rate",
-    "recall@",
-    "ndcg@",
-    "mrr",
-    "groundedness",
-    "citation_precision",
-    "correctness",
-    "coverage",
-    "correct_abstention",
-    "latency_p95_ms",
-)
 
 
 def stage_title(stage: FailureStage) -> str:
@@ -127,7 +114,7 @@ def _interval(estimate: Estimate | None) -> str:
 
 def headline_metrics(metrics: Mapping[str, Estimate], most: int = 6) -> tuple[str, ...]:
     """The metrics that a narrow table shows first."""
-    return tuple(name for start in _HEADLINES for name in metrics if name.startswith(start))[:most]
+    return tuple(name for start in HEADLINES for name in metrics if name.startswith(start))[:most]
 
 
 def report_markdown(report: RunReport, results: Sequence[CaseResult] = (), gates: Sequence[GateResult] = ()) -> str:

@@ -82,7 +82,8 @@ class CaseRunner:
         except EngineError as error:
             told = f"{error.title}: {error.message}"
             result = _lost(blank, engine_failure(told), told)
-        return result if result.duration_ms else replace(result, duration_ms=_since(started))
+        timed = result if result.duration_ms else replace(result, duration_ms=_since(started))
+        return replace(timed, scores={**timed.scores, **marks.cost_marks(self._config.prices, timed)})
 
     def _as_run(self, case: Case) -> Case:
         """Without its gold's documents nothing answers a case."""

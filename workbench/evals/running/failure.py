@@ -121,7 +121,9 @@ def _not_found(where: Whereabouts, searched: int) -> Failure:
     if not where.passing:
         return Failure(
             "filtered_out",
-            tr("The gold's document is retired.") if where.retired else tr("The filters let no chunk of it pass."),
+            tr("The gold's document is retired.")
+            if where.retired
+            else tr("The filters let no chunk pass that holds the gold."),
             tr("Restore the document, or name status in the filter.")
             if where.retired
             else tr("Loosen the filter, or correct the document's metadata."),

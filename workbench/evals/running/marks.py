@@ -17,7 +17,7 @@ from typing import Final
 from workbench.evals import metrics
 from workbench.evals.gold.whereabouts import carries, needed, relevant
 from workbench.records.answers import Answer, Evidence, Generation
-from workbench.records.evals import Case
+from workbench.records.evals import Case, CaseResult, Prices
 
 RIGHT: Final = 0.5
 """The lowest answer correctness that counts as right."""
@@ -93,7 +93,17 @@ def operation_marks(generation: Generation | None) -> dict[str, float]:
         tokens_per_s=generation.decode_tps,
         prompt_tokens=generation.prompt_tokens,
         output_tokens=generation.output_tokens,
+        tokens=generation.prompt_tokens + generation.output_tokens,
     )
+
+
+def cost_marks(prices: Prices, result: CaseResult) -> dict[str, float]:
+    """What the case cost, failed or not, where prices were given."""
+    if prices == Prices():
+        return {}
+    read, written = (result.scores.get(name, 0.0) for name in ("prompt_tokens", "output_tokens"))
+    rates = prices.input, prices.output, prices.hour
+    return {"cost": metrics.cost(rates, read, written, result.duration_ms / 1000)}
 
 
 def retrieval_passed(scores: Mapping[str, float], k: int) -> bool | None:

@@ -14,7 +14,7 @@ from workbench.answers.ask import THRESHOLD_SETTING
 from workbench.answers.manifest import flat, library_versions, manifest
 from workbench.answers.support import THRESHOLD
 from workbench.errors import Cancelled, EngineError, NotFoundError, UsageError
-from workbench.evals.measuring.scoring import segments_of
+from workbench.evals.measuring.segments import members_of
 from workbench.evals.running.execution import CaseRunner
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
@@ -268,12 +268,13 @@ def _chosen(cases: Sequence[Case], config: RunConfig) -> tuple[tuple[int, Case],
     """The cases of the run with their positions: model tasks in their layer, questions in the others.
 
     Raises:
-        UsageError: there are none.
+        UsageError: there are none, or none in the segment.
     """
     tasks = config.layer == "model"
     numbered = [(n, case) for n, case in enumerate(cases) if (case.expectation is not None) == tasks]
     if config.segment is not None:
-        numbered = [(n, case) for n, case in numbered if config.segment in segments_of(case)]
+        members = {case.id for case in members_of(config.segment, [case for _, case in numbered])}
+        numbered = [(n, case) for n, case in numbered if case.id in members]
     if config.exclude_gold:
         numbered = [(n, case) for n, case in numbered if case.gold]  # nothing to leave out of the others
     chosen = tuple(numbered[: config.limit] if config.limit else numbered)

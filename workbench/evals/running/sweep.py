@@ -12,7 +12,7 @@ from workbench.i18n import tr
 from workbench.records.codec import TYPE_KEY
 from workbench.records.evals import RunConfig
 
-Part: TypeAlias = Literal["", "search", "ask", "load"]
+Part: TypeAlias = Literal["", "search", "ask", "load", "prices"]
 
 LANES: Final = {"lexical": ("lexical",), "dense": ("dense",), "both": ("lexical", "dense")}
 
@@ -45,6 +45,13 @@ def _at_least(low: int) -> Callable[[str], int]:
     return read
 
 
+def _price(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
 def _share(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 1:
@@ -71,6 +78,9 @@ VARIABLES: Final[Mapping[str, Variable]] = {
     "temperature": Variable("ask", "temperature", float),
     "seed": Variable("ask", "seed", int),
     "context": Variable("load", "context", _at_least(1)),
+    "price-input": Variable("prices", "input", _price),
+    "price-output": Variable("prices", "output", _price),
+    "price-hour": Variable("prices", "hour", _price),
     "kv-type": Variable("load", "kv_type", _one_of("f16", "q8_0", "q4_0")),
 }
 """By the names that options and sweeps use. A chunk size or an embedder is another collection."""
