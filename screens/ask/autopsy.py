@@ -97,7 +97,7 @@ class AutopsyScreen(ModalScreen[str]):
 
     def _failed(self, error: WorkbenchError) -> None:
         self._show_list(False)
-        self.query_one(Reader).show(f"✗ {error.message}\n{error.remedy}")
+        self.query_one(Reader).show(lambda width: Page(width).say(f"✗ {error.message}\n{error.remedy}"))
 
     def _show_list(self, shown: bool) -> None:
         self.query_one("#suspects").display = shown
@@ -127,7 +127,7 @@ class AutopsyScreen(ModalScreen[str]):
         self._show_list(False)
         reader = self.query_one(Reader)
         reader.page.focus()
-        self.call_after_refresh(lambda: reader.show(autopsy_text(found, reader.page.size.width - 2)))
+        reader.show(lambda width: autopsy_page(found, width))
 
     def action_what_if(self) -> None:
         """Hands the smallest change on."""
@@ -148,7 +148,7 @@ def _row(chunk: Chunk) -> Row:
     return Row(chunk.id, (chunk.source_id, where, (chunk.id[:10], Tone.DIM), (text, Tone.DIM)))
 
 
-def autopsy_text(found: Autopsy, width: int) -> str:
+def autopsy_page(found: Autopsy, width: int) -> Page:
     """Ranks, the stage that lost it, and what would have kept it."""
     page = Page(width)
     page.head(f"{found.source_id}  {found.chunk_id[:12]}").say("“" + " ".join(found.text.split())[:400] + "”")
@@ -178,7 +178,7 @@ def autopsy_text(found: Autopsy, width: int) -> str:
         page.say(f"{number}. {fix_words(fix)}")
     if any(fix.change for fix in found.fixes):
         page.say(tr("w tries the first of them."))
-    return page.text
+    return page
 
 
 def fix_words(fix: Fix) -> str:

@@ -64,18 +64,12 @@ class CompareScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """The page has the keys."""
-        self.query_one(Reader).page.focus()
-
-    def on_resize(self) -> None:
-        """The page is made for a width."""
-        self.call_after_refresh(self._draw)
-
-    def _draw(self) -> None:
         reader = self.query_one(Reader)
-        reader.show(comparison_text(self._pair, reader.page.size.width - 2))
+        reader.page.focus()
+        reader.show(lambda width: comparison_page(self._pair, width))
 
 
-def comparison_text(pair: Pair, width: int) -> str:
+def comparison_page(pair: Pair, width: int) -> Page:
     """Reasons first, then part by part; "=" or "≠" before each."""
     page, found = Page(width), pair.found
     page.head(tr("why"))
@@ -88,15 +82,15 @@ def comparison_text(pair: Pair, width: int) -> str:
         [(d.name, d.before or "–", d.after or "–") for d in found.differences],
     )
     page.head(_title(tr("ranking"), found.same_ranking))
-    _moves(page, found.ranking, 30)
+    _moves(page, () if found.same_ranking else found.ranking, 30)
     page.head(_title(tr("evidence"), found.same_evidence))
-    _moves(page, found.evidence, 50)
+    _moves(page, () if found.same_evidence else found.evidence, 50)
     _prompts(page, pair)
     answers = [answer.text if answer else "–" for answer in found.answers]
     _two(page, tr("answer"), answers[0], answers[1])
     _outcomes(page, pair)
     _times(page, pair)
-    return page.text
+    return page
 
 
 def _title(name: str, same: bool) -> str:

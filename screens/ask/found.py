@@ -101,7 +101,7 @@ def lane_page(story: Story, found: LaneResult, page: Page) -> None:
         return
     if found.note:
         page.say(found.note)
-    rows = [(f"{hit.rank}", f"{hit.score:.3f}", *story.named(hit.chunk_id)) for hit in found.hits]
+    rows = [(f"{hit.rank}", f"{hit.score:.4g}", *story.named(hit.chunk_id)) for hit in found.hits]
     page.table(("#", tr("score"), tr("source"), "§", tr("text")), rows, right=(0, 1))
     page.head(tr("dropped"))
     cut = tr("What stood below rank {k}.", k=count(found.k))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import ClassVar, Final, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.strip import Strip
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
-from screens.style import content
+from screens.style import Tone, content
 from screens.widgets.passage import Passage, wrap
 from workbench.i18n import tr
 from workbench.text.clean import printable
@@ -78,6 +78,10 @@ def _row(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> s
     return ("  " + "  ".join(parts)).rstrip()
 
 
+Write: TypeAlias = Callable[[int], Page]
+"""Makes a page for a width."""
+
+
 class PageText(Passage):
     """A page, its headings in the accent; what is searched for is lit."""
 
@@ -101,10 +105,15 @@ class Reader(Vertical):
         Binding("N,shift+n", "find(-1)", "Find before", show=False, id="reader.before"),
         Binding("escape", "leave", "End the search", show=False, id="reader.leave"),
     ]
-    DEFAULT_CSS = "Reader { height: 1fr; width: 1fr; }"
+    DEFAULT_CSS = """
+    Reader { height: 1fr; width: 1fr; }
+    Reader .find-line { height: auto; }
+    Reader .finds { width: auto; }
+    """
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._make: Write = Page
         self._words = ""
         self._wanted = ""
         self._at = -1
@@ -113,14 +122,27 @@ class Reader(Vertical):
 
     def compose(self) -> ComposeResult:
         """The search line above the page."""
-        yield self._line
+        with Horizontal(classes="find-line"):
+            yield self._line
+            yield Static("", classes="finds")
         yield self.page
 
-    def show(self, words: str) -> None:
-        """Another page; a search goes on in it."""
-        self._words, self._at = words, -1
-        self.page.show(words)
-        if self._wanted and self._wanted in words.casefold():
+    def show(self, make: Write) -> None:
+        """Another page, made for the width it has; a search goes on in it."""
+        self._make = make
+        self._remake()
+
+    def on_resize(self) -> None:
+        """The page is made for a width."""
+        self.call_after_refresh(self._remake)
+
+    def _remake(self) -> None:
+        width = self.page.scrollable_content_region.width
+        if not width:
+            return
+        self._words, self._at = self._make(width).text, -1
+        self.page.show(self._words)
+        if self._wanted:
             self.action_find(1)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -136,7 +158,7 @@ class Reader(Vertical):
         """Closes the search line; nothing is lit."""
         self._line.value = self._wanted = ""
         self._line.remove_class("-open")
-        self.show(self._words)
+        self._remake()
         self.page.focus()
 
     @on(Input.Changed)
@@ -157,14 +179,17 @@ class Reader(Vertical):
         places = list(_finds(self._words, self._wanted))
         if not places:
             self.page.show(self._words)
-            self.border_subtitle = content(tr("not in this text")) if self._wanted else ""
+            self._tell(tr("not in this text") if self._wanted else "")
             return
         later = [n for n, place in enumerate(places) if place > self._at]
         earlier = [n for n, place in enumerate(places) if place < self._at]
         number = (later[0] if later else 0) if step > 0 else (earlier[-1] if earlier else len(places) - 1)
         self._at = places[number]
         self.page.show(self._words, self._at, self._at + len(self._wanted))
-        self.border_subtitle = content(tr("find {number} of {all}", number=number + 1, all=len(places)))
+        self._tell(tr("find {number} of {all}", number=number + 1, all=len(places)))
+
+    def _tell(self, words: str) -> None:
+        self.query_one(".finds", Static).update(content((words, Tone.DIM)))
 
 
 def _finds(words: str, wanted: str) -> Iterator[int]:

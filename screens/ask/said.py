@@ -17,8 +17,8 @@ _BAR = 24
 def duplicates_page(story: Story, context: Context, page: Page) -> None:
     """What repeats something that is kept, and how much novelty was asked for."""
     ask, search = settled(story.trace)
-    offered = max(search.k, ask.evidence)
-    told = tr("the first {offered} of {all} hits", offered=offered, all=len(final_hits(story.trace)))
+    found = len(final_hits(story.trace))
+    told = tr("the first {offered} of {all} hits", offered=min(found, max(search.k, ask.evidence)), all=found)
     page.head(tr("in")).say(told)
     lam = tr("off: the ranking's own order")
     if ask.mmr is not None:

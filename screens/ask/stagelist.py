@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from screens.ask import found, said
@@ -49,11 +49,11 @@ class WalkStage:
     ran: bool
     write: Write
 
-    def text(self, width: int) -> str:
-        """Its page."""
+    def page(self, width: int) -> Page:
+        """What it tells, for a width."""
         page = Page(width)
         self.write(page)
-        return page.text
+        return page
 
 
 def walk_stages(story: Story) -> list[WalkStage]:
@@ -66,7 +66,7 @@ def walk_stages(story: Story) -> list[WalkStage]:
     stages += _context(story)
     stages += [_prompt(story), _of_span(story, "generation")]
     stages += _answer(story, trace.answer or stage(trace, "citations", Answer))
-    stages.append(_of_span(story, "decision"))
+    stages.append(_decision(story))
     return stages
 
 
@@ -88,7 +88,8 @@ def _of_span(story: Story, name: str) -> WalkStage:
             found.other_page(span, page)
 
     told = tr("skipped") if not flow and note else flow
-    return WalkStage(name, title, told, milliseconds(span.duration_ms), True, write)
+    ms = milliseconds(span.duration_ms) if span.duration_ms else ""
+    return WalkStage(name, title, told, ms, True, write)
 
 
 def _transformations(story: Story) -> list[WalkStage]:
@@ -157,6 +158,12 @@ def _answer(story: Story, answer: Answer | None) -> list[WalkStage]:
             lambda page: said.citations_page(story, answer, page),
         ),
     ]
+
+
+def _decision(story: Story) -> WalkStage:
+    """Its flow without the letters, for which the rail has no room."""
+    told = _of_span(story, "decision")
+    return replace(told, flow=told.flow.replace("s ", "").replace("τ ", ""))
 
 
 def _absent(key: str, name: str, why: str) -> WalkStage:

@@ -55,11 +55,7 @@ class WalkScreen(ModalScreen[None]):
         rail.show([_row(number, stage) for number, stage in enumerate(self._stages)])
         rail.go_to(str(self._at))
         self.query_one(Reader).page.focus()
-        self.call_after_refresh(self._draw)
-
-    def on_resize(self) -> None:
-        """The page is made for a width."""
-        self.call_after_refresh(self._draw)
+        self._draw()
 
     def action_step(self, step: int) -> None:
         """The next stage or the one before; before the first, back to the screen."""
@@ -77,9 +73,7 @@ class WalkScreen(ModalScreen[None]):
 
     def _draw(self) -> None:
         stage = self._stages[self._at]
-        reader = self.query_one(Reader)
-        if reader.page.size.width:
-            reader.show(stage.text(reader.page.size.width - 2))
+        self.query_one(Reader).show(stage.page)
         of = tr("{name} · stage {number} of {all}", name=stage.name, number=self._at + 1, all=len(self._stages))
         whose = tr("as you type") if self._live else tr("of the answer")
         took = f" · {stage.ms} ms" if stage.ms else ""

@@ -77,12 +77,12 @@ class Switch:
     def shown(self, value: object) -> str:
         """A value as a person reads it."""
         words = {
-            None: tr("the collection's") if self.name == "threshold" else tr("off"),
+            None: tr("its own") if self.name == "threshold" else tr("off"),
             "rrf": "RRF",
             "weights": tr("weights"),
             "best_first": tr("best first"),
             "best_last": tr("best last"),
-            "edges": tr("best at both ends"),
+            "edges": tr("both ends"),
         }
         if isinstance(value, bool):
             return tr("on") if value else tr("off")
@@ -155,6 +155,7 @@ class WhatIfScreen(ModalScreen[Tuning]):
             priority=True,
             tooltip="For the questions that follow, until they are reset",
         ),
+        Binding("d", "defaults", "Defaults", id="whatif.defaults", tooltip="Nothing differs for the next questions"),
         Binding("escape,q", "leave", "Close", id="whatif.close"),
         *HELP,
     ]
@@ -174,10 +175,10 @@ class WhatIfScreen(ModalScreen[Tuning]):
         with Vertical(classes="dialog full whatif") as box:
             box.border_title = content(tr("What if"))
             box.border_subtitle = content(
-                tr("↑↓ choose · ←→ change · 0 resets it, r all · enter uses them from now on · esc")
+                tr("←→ change · 0 resets it, r all · enter uses them from now on · d the defaults again · esc")
             )
             with Horizontal():
-                yield Grid([Column(tr("setting"), 16), Column(tr("now"), 0), Column(tr("was"), 9)], id="switches")
+                yield Grid([Column(tr("setting"), 15), Column(tr("now"), 0), Column(tr("was"), 11)], id="switches")
                 with Vertical(id="outcome"):
                     yield Grid(_columns(), id="would-rank")
                     yield Static("", id="would-tell")
@@ -191,7 +192,7 @@ class WhatIfScreen(ModalScreen[Tuning]):
     def _begin(self, settings: WhatIf) -> None:
         ask, _ = settled(self._trace)
         self._before = values_of(settings, ask.threshold)
-        self._now = dict(self._before)
+        self._now = self._before | (dict(self._tuning.changes) if self._tuning else {})
         if self._change:
             self._now |= values_of(parse_changes(self._change, settings), ask.threshold)
         self._switches = {
@@ -225,6 +226,10 @@ class WhatIfScreen(ModalScreen[Tuning]):
     def action_use(self) -> None:
         """From now on; with nothing changed, the defaults again."""
         self.dismiss(Tuning(self._changes()))
+
+    def action_defaults(self) -> None:
+        """What was in force is so no longer."""
+        self.dismiss(Tuning(()))
 
     def action_leave(self) -> None:
         """The settings of the next question stay."""
@@ -267,7 +272,7 @@ class WhatIfScreen(ModalScreen[Tuning]):
 
     def _told(self, result: WhatIfResult) -> list[Line]:
         """The evidence in a line, what can't be told, and the decision."""
-        lines: list[Line] = [(tr("evidence"), Tone.STRONG), f"  {summary(result.evidence_moves)}"]
+        lines: list[Line] = [(summary(result.evidence_moves), Tone.STRONG)]
         if result.context:
             lines.append((f"  {count(result.context.ledger.evidence)} {tr('tokens')}", Tone.DIM))
         made = stage(self._trace, "decision", Decision)
