@@ -109,7 +109,7 @@ def test_any_text_is_read_or_refused_in_words(text: str) -> None:
     try:
         read_modelfile(text)
     except UsageError as error:
-        assert error.remedy
+        assert error.remedy  # noqa: PT017 -- most texts are read
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_copies_are_told_by_their_hash_and_say_what_they_waste(smollm: Path, hom
     assert wasted(library.files()) == 0, "nothing is known before they are hashed"
     seen = list(library.hash_files())
     assert [p.left for p in seen if p.hash] == [1, 0]
-    assert all(a.fraction <= b.fraction for a, b in zip(seen, seen[1:], strict=False) if a.path == b.path)
+    assert all(a.fraction <= b.fraction for a, b in pairwise(seen) if a.path == b.path)
     assert wasted(library.files()) == smollm.stat().st_size
     (same,) = copies(library.files()).values()
     assert len(same) == 2

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from workbench.engine import protocol
 from workbench.engine.failures import check_load, load_error
 from workbench.engine.gauges import measure
+from workbench.engine.offload import offload
 from workbench.engine.process import ChildProcess
 from workbench.engine.pulses import PulseLog
 from workbench.errors import BudgetError, Cancelled, EngineError
@@ -68,7 +69,15 @@ def load_generator(
         process.close()
         raise
     model = LoadedModel(
-        file, settings, ready.context, ready.memory, ready.load_ms, process.pid, bos=ready.bos, eos=ready.eos
+        file,
+        settings,
+        ready.context,
+        ready.memory,
+        ready.load_ms,
+        process.pid,
+        offload=offload(settings.gpu_layers, file.layers + 1, ready.offloaded),
+        bos=ready.bos,
+        eos=ready.eos,
     )
     tell(LoadProgress(1.0, tr("Loaded {name}", name=file.name), model))
     return ChildGenerator(process, model, pulses)

@@ -92,6 +92,13 @@ def load_error(failed: Failed, file: ModelFile, settings: LoadSettings, log: tup
             log=log,
             cause="file",
         )
+    if not Path(file.path).is_file():
+        return EngineError(
+            tr("{name} can't be loaded", name=file.name),
+            tr("The file is gone: {path}", path=file.path),
+            tr("Read the folders anew, and choose a file that is there."),
+            log=log,
+        )
     return EngineError(
         tr("{name} can't be loaded", name=file.name),
         told or tr("The engine gave no reason."),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -20,6 +21,10 @@ from workbench.processes.process import Process, signal_name
 
 ChildKind: TypeAlias = Literal["llama", "embed"]
 CANCEL_POLL_S = 0.03
+OUT_OF_MEMORY: Final = re.compile(
+    r"(?i)bad_alloc|MemoryError|cannot allocate memory|failed to map segment|out of memory"
+)
+ASSERTION: Final = re.compile(r"GGML_ASSERT\((.*)\) failed")
 CAUSES: Final[dict[str, EngineCause]] = {
     "SIGKILL": "memory",
     "SIGBUS": "mapping",
@@ -153,6 +158,14 @@ def death_of(kind: ChildKind, code: int, log: tuple[str, ...]) -> EngineError:
     """
     title = tr("The language model's process ended") if kind == "llama" else tr("The embedding model's process ended")
     name = signal_name(code)
+    if any(OUT_OF_MEMORY.search(line) for line in log):
+        return EngineError(
+            title,
+            tr("It got no more memory from the system."),
+            tr("Choose a smaller context or a smaller quantization, or end other programs."),
+            log=log,
+            cause="memory",
+        )
     if not name:
         last = next((line for line in reversed(log) if line.strip()), "")
         message = tr("It ended with exit code {code}. Its last words: {last}", code=code, last=last or "–")
@@ -160,6 +173,12 @@ def death_of(kind: ChildKind, code: int, log: tuple[str, ...]) -> EngineError:
             title, message, tr("Check that the engine is installed whole, then load the model again."), log=log
         )
     words, remedy = _cause(name)
+    asserted = next((found[1] for line in log if (found := ASSERTION.search(line))), "")
+    if asserted:
+        words = tr(
+            "the engine found that “{condition}” doesn't hold, so the model file is most likely damaged",
+            condition=asserted,
+        )
     message = tr("It was ended by {signal}: {cause}.", signal=name, cause=words)
     return EngineError(title, message, remedy, log=log, cause=CAUSES.get(name, ""))
 
