@@ -158,6 +158,12 @@ class ReviewQueue:
         fresh = {p.case.id: (p.case, p.origin) for p in proposals if p.case and p.case.id not in there}
         return self._datasets.add_candidates(self._dataset, list(fresh.values()))
 
+    def keep(self, case: Case, origin: str) -> Candidate:
+        """A case that a person saved outright: accepted as it is, and here to be edited or rejected later."""
+        known = next((candidate for candidate in self.all() if candidate.case.id == case.id), None)
+        made = known or self._datasets.add_candidates(self._dataset, [(case, origin)])[0]
+        return self.accept(made.id, case)
+
     def all(self) -> tuple[Candidate, ...]:
         """Every candidate there was, in the order they came."""
         return self._datasets.candidates(self._dataset)
