@@ -12,7 +12,9 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from workbench.desk import DeskStatus
+    from workbench.evals.collecting.synthetic import Proposal
     from workbench.records.answers import Trace
+    from workbench.records.benchmarks import BenchProgress
     from workbench.records.evals import RunProgress
     from workbench.records.models import LoadProgress
 
@@ -49,6 +51,14 @@ class LoadMoved(Snapshot):
         self.progress = progress
 
 
+class BenchMoved(Snapshot):
+    """Fires for every repetition that a running bench ends; carries all its figures so far."""
+
+    def __init__(self, progress: BenchProgress) -> None:
+        super().__init__()
+        self.progress = progress
+
+
 class WorkMoved(Snapshot):
     """Fires when a running work begins, ends or has something new to tell; the top line asks the jobs what."""
 
@@ -59,3 +69,11 @@ class RunMoved(Snapshot):
     def __init__(self, progress: RunProgress) -> None:
         super().__init__()
         self.progress = progress
+
+
+class ProposalMade(Snapshot):
+    """Fires for every question that a model proposes for review; the list of them is read from the file."""
+
+    def __init__(self, proposal: Proposal) -> None:
+        super().__init__()
+        self.proposal = proposal

@@ -26,6 +26,7 @@ from screens.evals.lists import (
 )
 from screens.evals.reading import (
     CaseView,
+    GateMark,
     Lists,
     MarkKey,
     RunView,
@@ -76,7 +77,7 @@ class CaseBrowser(ModeScreen):
         self._lists = Lists((), (), {})
         self._rows: Mapping[str, Row] = {}
         self._folded: set[str] = set()
-        self._marks: dict[MarkKey, bool] = {}
+        self._marks: dict[MarkKey, GateMark] = {}
         self._go_to = ""
         self._view: View = "failing"
         self._narrow: Narrow = EVERYTHING
@@ -115,10 +116,10 @@ class CaseBrowser(ModeScreen):
             self._show_rows()
         self.jobs.read(self, self._read_marks, self._show_marks)
 
-    def _read_marks(self) -> dict[MarkKey, bool]:
+    def _read_marks(self) -> dict[MarkKey, GateMark]:
         return read_gate_marks(self.desk, self._lists, self._marks)
 
-    def _show_marks(self, marks: dict[MarkKey, bool]) -> None:
+    def _show_marks(self, marks: dict[MarkKey, GateMark]) -> None:
         if marks != self._marks:
             self._marks = marks
             self.draw_runs()
@@ -128,7 +129,7 @@ class CaseBrowser(ModeScreen):
         live = {self.live.run.id: self.live.run} if self.live else {}
         other = self.shown.other.id if self.shown and self.shown.other else 0
         pane = self.query_one("#runs", ListPane)
-        marks = {run: passed for (run, _, _), passed in self._marks.items()}
+        marks = {run: mark for (run, _, _), mark in self._marks.items()}
         pane.show(run_rows(self._lists, self._folded, marks, live, other))
 
     def show_place(self, dataset: str, run_id: int = 0) -> None:
@@ -226,6 +227,8 @@ class CaseBrowser(ModeScreen):
             progress = "▸ " + progress_text(self.live.run, self.live.eta_s) + " · " + tr("ctrl+c stops it")
         elif run and run.status == "stopped":
             progress = "‖ " + tr("stopped at {done}: enter goes on", done=progress_text(run, None))
+        elif run and run.status == "interrupted":
+            progress = "╳ " + tr("interrupted at {done}: enter goes on", done=progress_text(run, None))
         self.query_one(Figures).show(self.shown, progress)
 
     def relabel(self) -> None:

@@ -11,6 +11,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from screens.evals.judges import verdict_lines
 from screens.evals.reading import CaseView, Passage
 from screens.evals.words import label_mark, label_name, result_mark, value_text
 from screens.style import SUPPORT, Line, Tone, content, count, milliseconds, place, plain, shorten
@@ -144,6 +145,7 @@ def head(view: CaseView, run: Run | None, other: Run | None) -> Iterable[Fact]:
         yield tr("why"), result.reason
     if result and result.advice:
         yield tr("try first"), ("→ ", (result.advice, Tone.ACCENT))
+    yield from _several(tr("judge"), verdict_lines(item.judged))
     if item.label and item.label.note:
         yield tr("note"), item.label.note
     yield from _several(tr("expected"), expected(case))
@@ -222,6 +224,8 @@ def _answer(answer: Answer) -> Iterable[Line]:
         yield answer.text
     if answer.removed:
         yield (("✗ " + tr("removed, names no evidence: {labels}", labels=", ".join(answer.removed)), Tone.BAD),)
+    if answer.unsaid:
+        yield (("~ " + tr("removed, does not say it: {labels}", labels=", ".join(answer.unsaid)), Tone.WARN),)
     yield support
 
 

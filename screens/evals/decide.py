@@ -13,6 +13,7 @@ from textual.containers import Container, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
+from screens.dialogs import HELP
 from screens.evals.fields import chosen, field, pick, tell_problem, written
 from screens.evals.reading import RunView
 from screens.evals.words import label_name, run_words, value_mark
@@ -37,7 +38,7 @@ class LabelDialog(ModalScreen[str]):
     """Asks for a note to a verdict; dismisses with it ("" is one too), None when left."""
 
     CSS_PATH = "evals.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="label.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="label.close"), *HELP]
 
     def __init__(self, case_id: str, value: Mark, before: Label | None) -> None:
         super().__init__()
@@ -80,6 +81,7 @@ class DecisionDialog(ModalScreen[Draft]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close", id="decision.close"),
         Binding("ctrl+s", "store", "Store", id="decision.store", priority=True),
+        *HELP,
     ]
 
     def __init__(self, view: RunView) -> None:
@@ -147,7 +149,7 @@ class ExportDialog(ModalScreen[Path]):
     second enter."""
 
     CSS_PATH = "evals.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="report.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="report.close"), *HELP]
 
     def __init__(self, suggestion: str) -> None:
         super().__init__()

@@ -11,13 +11,13 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.evals.reading import RunView
+from screens.evals.reading import JUDGES, RunView
 from screens.evals.words import change_line, estimate_parts, layer_name, run_words, share
 from screens.style import Line, Tone, content, count, duration, plain
 from workbench.evals.measuring.compare import verdict
 from workbench.evals.measuring.scoring import describe
-from workbench.evals.measuring.statistics import Agreement
-from workbench.evals.reporting.reports import headline_metrics
+from workbench.evals.measuring.statistics import FEW, Agreement
+from workbench.evals.reporting.reports import headline_metrics, judged_text
 from workbench.i18n import tr
 from workbench.records.evals import Estimate, Run, RunComparison, RunReport, Segment
 
@@ -100,8 +100,18 @@ def all_lines(view: RunView, width: int, progress: str) -> Iterable[Line]:
     yield from _segments(view.report.segments, _leading(view), width)
     if view.agreement:
         yield _agreement(view.agreement)
-    warnings = [*view.report.warnings, *(view.comparison.warnings if view.comparison else ())]
-    yield from ((("~ ", Tone.WARN), (warning, Tone.DIM)) for warning in dict.fromkeys(warnings))
+    yield from ((("⚖ ", Tone.ACCENT), judged_text(told)) for told in view.judged[:JUDGES])
+    yield from ((("~ ", Tone.WARN), (warning, Tone.DIM)) for warning in _warnings(view))
+
+
+def _warnings(view: RunView) -> Iterable[str]:
+    """The run's, then the comparison's; that there are few cases is told once."""
+    told = [*(view.report.warnings if view.report else ())]
+    if view.run and view.comparison:
+        paired = view.comparison.paired
+        few = tr("Only {n} cases: under {few}, gross failures show and little else.", n=paired, few=FEW)
+        told += [words for words in view.comparison.warnings if view.run.done >= FEW or words != few]
+    return dict.fromkeys(told)
 
 
 def _unfigured(run: Run) -> str:
@@ -219,6 +229,9 @@ def _of_dataset(view: RunView) -> Iterable[Line]:
         largest = sorted(values.items(), key=lambda entry: -entry[1])[:SEGMENTS_SHOWN]
         yield ((f"{tr(field)}: ", Tone.DIM), "   ".join(f"{value} {count(n)}" for value, n in largest))
     yield from ((("~ ", Tone.WARN), (caution, Tone.DIM)) for caution in view.cautions)
+    if view.waiting:
+        told = tr("{count} candidates wait: none counts before you accepted it.", count=count(view.waiting))
+        yield (("v", Tone.ACCENT), f" {tr('reviews them.')} ", (told, Tone.WARN))
     yield (("R", Tone.ACCENT), " " + tr("runs it."))
 
 

@@ -13,12 +13,14 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
+from screens.dialogs import HELP
 from screens.evals.fields import field, tell_problem, written
+from screens.evals.reading import GateMark, gate_mark
 from screens.evals.words import estimate_parts, value_text
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, Grid, Row
 from workbench.errors import UsageError
-from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gates, written_late
+from workbench.evals.deciding.gates import example_gates, gate_text, parse_gates, written_late
 from workbench.evals.measuring.scoring import describe
 from workbench.i18n import tr
 from workbench.records.evals import Gate, GateResult, GateSet, Run
@@ -53,6 +55,7 @@ class GatesScreen(ModalScreen[str]):
         Binding("left", "turn(1)", "Older set", id="gates.older"),
         Binding("right", "turn(-1)", "Newer set", id="gates.newer"),
         Binding("l", "lock", "Lock new gates", id="gates.lock"),
+        *HELP,
     ]
 
     def __init__(self, run: Run, checked: Sequence[Checked]) -> None:
@@ -89,8 +92,12 @@ class GatesScreen(ModalScreen[str]):
             )
             return
         checked = self._checked[self._at]
-        passed = all_passed(checked.results)
-        mark: Line = ("✓", Tone.GOOD) if passed else ("✗", Tone.BAD)
+        marks: dict[GateMark, Line] = {
+            "passed": ("✓", Tone.GOOD),
+            "failed": ("✗", Tone.BAD),
+            "not judged": (f"◦ {tr('not judged')}:", Tone.DIM),
+        }
+        mark = marks[gate_mark(checked.results)]
         place = f"  {self._at + 1}/{len(self._checked)}" if len(self._checked) > 1 else ""
         locked = tr("locked {when}", when=f"{checked.gates.locked:%Y-%m-%d %H:%M}")
         box.border_title = content(mark, f" {checked.gates.name} ── {locked}", (place, Tone.DIM))
@@ -128,6 +135,8 @@ class GatesScreen(ModalScreen[str]):
 def _row(number: int, result: GateResult) -> Row:
     gate, estimate = result.gate, result.estimate
     mark: Line = ("✓", Tone.GOOD) if result.passed else ("✗", Tone.BAD)
+    if estimate is None:
+        mark = ("◦", Tone.DIM)
     value, margin = estimate_parts(gate.metric, estimate) if estimate else ("–", "")
     sign = "≥" if gate.op == ">=" else "≤"
     rule = f"{describe(gate.metric).title} {sign} {value_text(gate.metric, gate.threshold)}"
@@ -152,6 +161,7 @@ class LockDialog(ModalScreen[NewGates]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close", id="lock.close"),
         Binding("ctrl+s", "lock", "Lock", id="lock.lock", priority=True),
+        *HELP,
     ]
 
     def __init__(self, dataset: str) -> None:

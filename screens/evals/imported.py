@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from screens.dialogs import HELP
 from screens.style import Line, Tone, content, count
 from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
@@ -19,7 +20,7 @@ class ProblemsScreen(ModalScreen[None]):
     """Lists the rows that stayed out (✗) and those that came in without a part (~), each with its line and reason."""
 
     CSS_PATH = "evals.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", id="problems.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", id="problems.close"), *HELP]
 
     def __init__(self, imported: Imported) -> None:
         super().__init__()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from workbench.records.evals import Case, CaseResult, Label
+from workbench.records.evals import Case, CaseResult, JudgedCase, Label
 
 View: TypeAlias = Literal["failing", "flips", "unlabelled", "disagreements", "all"]
 Narrow: TypeAlias = tuple[str, str]
@@ -25,6 +25,7 @@ class CaseItem:
         collection: the one that its gold is in.
         result: None when the run hasn't come to it, or no run is shown.
         other: the run compared with; ``segments``: (field, value) pairs that the case belongs to.
+        judged: what judges said of it, newest first, each by its model's name.
     """
 
     case: Case
@@ -33,6 +34,7 @@ class CaseItem:
     other: CaseResult | None = None
     label: Label | None = None
     segments: tuple[Narrow, ...] = ()
+    judged: tuple[tuple[str, JudgedCase], ...] = ()
 
     @property
     def failed(self) -> bool:

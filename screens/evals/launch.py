@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
+from screens.dialogs import HELP
 from screens.evals.fields import (
     LANES,
     chosen,
@@ -85,6 +86,7 @@ class RunDialog(ModalScreen[RunConfig]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close", id="evalrun.close"),
         Binding("ctrl+s", "start", "Start", id="evalrun.start"),
+        *HELP,
     ]
 
     def __init__(self, config: RunConfig, models: Sequence[ModelFile]) -> None:
@@ -168,6 +170,7 @@ class RerunDialog(ModalScreen[Settings]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close", id="rerun.close"),
         Binding("ctrl+s", "start", "Start", id="rerun.start"),
+        *HELP,
     ]
 
     def __init__(self, case_id: str, config: RunConfig) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from screens.evals.items import EVERYTHING, CaseItem, Narrow, View
-from screens.evals.reading import Lists, RunView
+from screens.evals.reading import GateMark, Lists, RunView
 from screens.evals.words import label_mark, result_mark, run_words, short_stage
 from screens.style import Line, Tone, count
 from screens.widgets.grid import Column, Row
@@ -36,11 +36,12 @@ class Place:
 
 def run_columns() -> list[Column]:
     """Headings in the interface's language."""
-    return [Column("", 4, "right"), Column(tr("run"), 0), Column(tr("passed"), 9, "right"), Column("", 8, keep=38)]
+    mark = Column("", fit=True, keep=38)
+    return [Column("", 4, "right"), Column(tr("run"), 0), Column(tr("passed"), 9, "right"), mark]
 
 
 def run_rows(
-    lists: Lists, folded: Set[str], marks: Mapping[int, bool], live: Mapping[int, Run], against: int
+    lists: Lists, folded: Set[str], marks: Mapping[int, GateMark], live: Mapping[int, Run], against: int
 ) -> list[Row]:
     """A row per dataset, its runs under it unless it is folded; ``against`` is the run compared with."""
     rows: list[Row] = []
@@ -48,17 +49,19 @@ def run_rows(
         runs = [live.get(r.id, r) for r in lists.runs if r.config.dataset == dataset.name]
         closed = dataset.name in folded and runs
         lead = "▸" if closed else "▾" if runs else "◦"
+        waiting = lists.waiting.get(dataset.name, 0)
+        queue: Line = (tr("{count} wait", count=count(waiting)), Tone.WARN) if waiting else ""
         rows.append(
             Row(
                 Place(dataset.name).key,
-                ((lead, Tone.ACCENT), (dataset.name, Tone.STRONG), (count(dataset.cases), Tone.DIM), ""),
+                ((lead, Tone.ACCENT), (dataset.name, Tone.STRONG), (count(dataset.cases), Tone.DIM), queue),
             )
         )
         rows += [_run_row(dataset, run, marks.get(run.id), run.id == against) for run in runs if not closed]
     return rows
 
 
-def _run_row(dataset: Dataset, run: Run, gate: bool | None, against: bool) -> Row:
+def _run_row(dataset: Dataset, run: Run, gate: GateMark | None, against: bool) -> Row:
     words: Line = (run_words(run), (" ⇄", Tone.ACCENT) if against else "")
     return Row(Place(dataset.name, run.id).key, (str(run.id), words, _passed(run), _mark(run, gate)))
 
@@ -68,15 +71,22 @@ def _passed(run: Run) -> Line:
         return (f"{count(run.done)}/{count(run.total)}", Tone.ACCENT)
     if run.status == "stopped":
         return (f"‖ {count(run.done)}/{count(run.total)}", Tone.WARN)
+    if run.status == "interrupted":
+        return (f"╳ {count(run.done)}/{count(run.total)}", Tone.BAD)
     return f"{100 * run.passed / run.scored:.1f} %" if run.scored else "–"
 
 
-def _mark(run: Run, gate: bool | None) -> Line:
+def _mark(run: Run, gate: GateMark | None) -> Line:
     if run.baseline:
         return (tr("baseline"), Tone.ACCENT)
     if gate is None:
         return ""
-    return (tr("gate ✓"), Tone.GOOD) if gate else (tr("gate ✗"), Tone.BAD)
+    marks: dict[GateMark, Line] = {
+        "passed": (tr("gate ✓"), Tone.GOOD),
+        "failed": (tr("gate ✗"), Tone.BAD),
+        "not judged": (tr("not judged"), Tone.DIM),
+    }
+    return marks[gate]
 
 
 def case_columns() -> list[Column]:

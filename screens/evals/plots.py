@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from screens.dialogs import HELP
 from screens.evals.reading import RunView, read_figures
 from screens.evals.words import estimate_parts, run_words, share
 from screens.style import Line, Tone, content, shorten
@@ -144,6 +145,7 @@ class PlotsScreen(ModalScreen[float]):
         Binding("left", "pick(1)", "Less coverage", id="plots.less", tooltip="A higher τ"),
         Binding("right", "pick(-1)", "More coverage", id="plots.more", tooltip="A lower τ"),
         Binding("enter", "store", "Store τ", id="plots.store"),
+        *HELP,
     ]
 
     def __init__(self, plotted: Plotted) -> None:

@@ -4,52 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from screens.evals.items import CaseItem
 from workbench.errors import NotFoundError, WorkbenchError
-from workbench.evals.deciding.gates import all_passed
+from workbench.evals.deciding.gates import all_passed, judged
 from workbench.evals.measuring.segments import segments_of
 from workbench.evals.measuring.statistics import Agreement, agreement
 from workbench.records.answers import Trace
 from workbench.records.corpus import Document
-from workbench.records.evals import Case, CaseResult, Dataset, GateSet, GoldSpan, Ranked, Run, RunComparison, RunReport
+from workbench.records.evals import (
+    Case,
+    CaseResult,
+    Dataset,
+    GateResult,
+    GateSet,
+    GoldSpan,
+    JudgedCase,
+    JudgementReport,
+    Ranked,
+    Run,
+    RunComparison,
+    RunReport,
+)
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
 
 RANKS: Final = 10
 """Results that a case shows; gold and what reached the context are shown wherever they stand."""
+JUDGES: Final = 3
+"""Judgements that a case and the figures show; the list of them has all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """Datasets by name, all runs newest first, and each dataset's newest locked gates."""
+    """Datasets by name, all runs newest first, each dataset's newest locked gates, and how many candidates wait."""
 
     datasets: tuple[Dataset, ...]
     runs: tuple[Run, ...]
     gates: Mapping[str, GateSet]
+    waiting: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_lists(desk: Desk) -> Lists:
     """What the left side lists."""
     lab = desk.evals
     gates = {found.dataset: found for found in reversed(lab.gate_sets())}
-    return Lists(lab.datasets(), lab.runs(), gates)
+    datasets = lab.datasets()
+    return Lists(datasets, lab.runs(), gates, {d.name: len(lab.review(d.name).waiting()) for d in datasets})
 
 
 MarkKey = tuple[int, int, int]
 """Run, cases done, and set of gates: what a mark was made of."""
+GateMark: TypeAlias = Literal["passed", "failed", "not judged"]
+"""How a run fares by a set of gates; not judged when it lacks a metric of theirs, or began before they were locked."""
 
 
-def read_gate_marks(desk: Desk, lists: Lists, known: Mapping[MarkKey, bool]) -> dict[MarkKey, bool]:
-    """Whether each complete run passes its dataset's newest locked gates; what is known is not checked again."""
-    marks: dict[MarkKey, bool] = {}
+def gate_mark(results: Sequence[GateResult]) -> GateMark:
+    """What a set of gates says of a run."""
+    if not judged(results):
+        return "not judged"
+    return "passed" if all_passed(results) else "failed"
+
+
+def read_gate_marks(desk: Desk, lists: Lists, known: Mapping[MarkKey, GateMark]) -> dict[MarkKey, GateMark]:
+    """How each complete run fares by its dataset's newest locked gates; what is known is not checked again."""
+    marks: dict[MarkKey, GateMark] = {}
     for run in lists.runs:
         gates = lists.gates.get(run.config.dataset)
         if gates and run.status == "complete":
             key = run.id, run.done, gates.id
-            marks[key] = known[key] if key in known else all_passed(desk.evals.check_gates(run.id, gates.name))
+            marks[key] = known[key] if key in known else gate_mark(desk.evals.check_gates(run.id, gates.name))
     return marks
 
 
@@ -61,6 +87,7 @@ class RunView:
         run: None for the dataset alone; ``other``: the run it is compared with.
         report, comparison: None until they are worked out, and while there is nothing to work out.
         agreement: of labels with scores, None where there are none of both; ``cautions``: about a dataset alone.
+        judged: what judges said of the run, newest first; ``waiting``: candidates for the dataset alone.
     """
 
     dataset: Dataset
@@ -71,13 +98,16 @@ class RunView:
     comparison: RunComparison | None = None
     agreement: Agreement | None = None
     cautions: tuple[str, ...] = ()
+    judged: tuple[JudgementReport, ...] = ()
+    waiting: int = 0
 
 
 def read_dataset(desk: Desk, dataset: Dataset) -> RunView:
     """A dataset's cases as they stand, and what weakens it before anything runs."""
-    cases = desk.evals.cases(dataset.name)
-    items = tuple(CaseItem(case, dataset.collection, segments=segments_of(case)) for case in cases)
-    return RunView(dataset, items, cautions=desk.evals.cautions(dataset.name))
+    lab = desk.evals
+    items = tuple(CaseItem(c, dataset.collection, segments=segments_of(c)) for c in lab.cases(dataset.name))
+    waiting = len(lab.review(dataset.name).waiting())
+    return RunView(dataset, items, cautions=lab.cautions(dataset.name), waiting=waiting)
 
 
 def read_run(desk: Desk, dataset: Dataset, run_id: int, other_id: int = 0) -> RunView:
@@ -87,13 +117,32 @@ def read_run(desk: Desk, dataset: Dataset, run_id: int, other_id: int = 0) -> Ru
     results = {r.case_id: r for r in lab.results(run_id)}
     others = {r.case_id: r for r in lab.results(other_id)} if other_id else {}
     labels = {label.case_id: label for label in lab.labels(run_id)}
+    found = lab.judgements(run_id)
+    said = verdicts(found)
     items = tuple(
-        CaseItem(c, dataset.collection, results.get(c.id), others.get(c.id), labels.get(c.id), segments_of(c))
+        CaseItem(
+            c,
+            dataset.collection,
+            results.get(c.id),
+            others.get(c.id),
+            labels.get(c.id),
+            segments_of(c),
+            said.get(c.id, ()),
+        )
         for c in lab.run_cases(run_id)
         if c.id in results or run.status == "running"
     )
     other = lab.find_run(other_id) if results.keys() & others.keys() else None
-    return RunView(dataset, items, run, other, agreement=_agreement(items))
+    return RunView(dataset, items, run, other, agreement=_agreement(items), judged=found)
+
+
+def verdicts(found: Sequence[JudgementReport]) -> dict[str, tuple[tuple[str, JudgedCase], ...]]:
+    """Case → what each judge, by its model's name, said of it; of the newest ``JUDGES`` judgements."""
+    said: dict[str, tuple[tuple[str, JudgedCase], ...]] = {}
+    for told in found[:JUDGES]:
+        for case in told.judgement.cases:
+            said[case.case_id] = (*said.get(case.case_id, ()), (told.judgement.model, case))
+    return said
 
 
 def read_figures(desk: Desk, view: RunView) -> RunView:
@@ -106,12 +155,12 @@ def read_figures(desk: Desk, view: RunView) -> RunView:
 
 
 def read_labels(desk: Desk, view: RunView) -> RunView:
-    """The same run with its labels as they are now."""
+    """The same run with its labels as they are now, and judges' agreement with them."""
     if view.run is None:
         return view
     labels = {label.case_id: label for label in desk.evals.labels(view.run.id)}
     items = tuple(replace(item, label=labels.get(item.case.id)) for item in view.items)
-    return replace(view, items=items, agreement=_agreement(items))
+    return replace(view, items=items, agreement=_agreement(items), judged=desk.evals.judgements(view.run.id))
 
 
 def _agreement(items: Sequence[CaseItem]) -> Agreement | None:

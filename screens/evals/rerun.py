@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
+from screens.dialogs import HELP
 from screens.evals.case import outcome
 from screens.evals.words import result_mark, value_text
 from screens.style import Line, Tone, content
@@ -26,7 +27,7 @@ class DiffScreen(ModalScreen[None]):
     """Then and now: whether it passes, what changed in scores, ranks and answer."""
 
     CSS_PATH = "evals.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "dismiss", "Close", id="diff.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "dismiss", "Close", id="diff.close"), *HELP]
 
     def __init__(self, before: CaseResult, after: CaseResult) -> None:
         super().__init__()

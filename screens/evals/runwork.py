@@ -48,12 +48,12 @@ class RunWork(CaseBrowser):
 
     @on(Grid.Opened, "#runs-grid")
     def run_opened(self) -> None:
-        """A dataset folds, a stopped run goes on after a question, another one opens its cases."""
+        """A dataset folds, a run that hasn't ended goes on after a question, another one opens its cases."""
         place = self.place
         run = self.known_run(place.run) if place else None
         if place and run is None:
             self.fold(place.dataset)
-        elif run and run.status == "stopped" and not self.live:
+        elif run and run.status in {"stopped", "interrupted"} and not self.live:
             question = tr(
                 "{done} of its cases have a result; it goes on at the first without.", done=progress_text(run, None)
             )
@@ -66,7 +66,7 @@ class RunWork(CaseBrowser):
         self.query_one("#cases-grid", Grid).focus()
 
     def _resume(self, run: Run) -> None:
-        self._start(run.config.dataset, lambda cancel: self.desk.evals.resume(run.id, cancel))
+        self.start(lambda cancel: self.desk.evals.resume(run.id, cancel))
 
     def action_run(self) -> None:
         """Asks for the settings of a new run; the one under way can be stopped instead."""
@@ -86,15 +86,35 @@ class RunWork(CaseBrowser):
 
     def _run(self, config: RunConfig | None) -> None:
         if config:
-            self._start(config.dataset, lambda cancel: self.desk.evals.run(config, cancel))
+            self.start(lambda cancel: self.desk.evals.run(config, cancel))
 
-    def _start(self, dataset: str, call: Callable[[Cancel], Iterator[RunProgress]]) -> None:
+    @property
+    def working(self) -> bool:
+        """Whether a run, or a sweep, is under way."""
+        return self._job is not None
+
+    def start(
+        self,
+        call: Callable[[Cancel], Iterator[RunProgress]],
+        runs: int = 1,
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Follows ``call`` through its ``runs`` to the end; ``then`` comes after that, stopped or not."""
+        ended = 0
+
         def describe(job: Job, progress: RunProgress) -> None:
-            job.detail = progress_text(progress.run, progress.eta_s)
-            job.fraction = progress.run.done / progress.run.total if progress.run.total else None
+            nonlocal ended
+            nth = f"{min(ended + 1, runs)}/{runs} · " if runs > 1 else ""
+            job.detail = nth + progress_text(progress.run, progress.eta_s)
+            job.fraction = (ended + progress.run.done / progress.run.total) / runs if progress.run.total else None
+            ended += progress.finished
+
+        def end(last: RunProgress | None) -> None:
+            self._ended(last)
+            then()
 
         self._job = self.jobs.run(
-            self, tr("run"), call, each=RunMoved, then=self._ended, failed=self._failed, describe=describe
+            self, tr("run"), call, each=RunMoved, then=end, failed=self._failed, describe=describe
         )
 
     @on(RunMoved)
@@ -102,8 +122,9 @@ class RunWork(CaseBrowser):
         """One more case ended: the lists and the figures follow."""
         if self._job is None:
             return
-        begun, self.live = self.live is None, event.progress
         run = event.progress.run
+        begun = self.live is None or self.live.run.id != run.id
+        self.live = event.progress
         if begun:
             self._read_at = run.done
             self.show_place(run.config.dataset, run.id)

@@ -1,30 +1,29 @@
 """Evals: step through a run case by case, compare it with another, label, and decide.
 
-``CaseBrowser`` shows, ``CaseWork`` acts on a case and ``RunWork`` on a run; here are the keys, and moving about.
+``CaseBrowser`` shows; ``CaseWork`` acts on a case, ``RunWork`` on a run, ``RunSetWork`` on several or beside one,
+``SetWork`` on datasets; here are the keys, and moving about.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
 
-from screens.dialogs import ChoiceDialog, PathDialog
+from screens.dialogs import ChoiceDialog
 from screens.evals.case import CasePane
 from screens.evals.casework import CaseWork
-from screens.evals.imported import ProblemsScreen
 from screens.evals.items import EVERYTHING, narrowings
 from screens.evals.lists import narrow_name
-from screens.evals.runwork import RunWork
+from screens.evals.runsetwork import RunSetWork
+from screens.evals.setwork import SetWork
 from screens.style import Tone, count
 from screens.widgets.grid import Grid, Row
 from workbench.i18n import tr
-from workbench.records.evals import Imported
 
 
-class EvalsScreen(CaseWork, RunWork):
+class EvalsScreen(CaseWork, RunSetWork, SetWork):
     """The keys of the screen."""
 
     CSS_PATH = "evals.tcss"
@@ -46,7 +45,7 @@ class EvalsScreen(CaseWork, RunWork):
         Binding("plus", "label(1)", "Right", id="evals.right", tooltip="Your verdict, with a note"),
         Binding("minus", "label(-1)", "Wrong", id="evals.wrong", tooltip="Your verdict, with a note"),
         Binding("0", "label(0)", "Undecided", show=False, id="evals.undecided", tooltip="Your verdict, with a note"),
-        Binding("z", "undo", "Undo", show=False, id="evals.undo", tooltip="Takes the last label back"),
+        Binding("ctrl+z", "undo", "Undo", show=False, id="evals.undo", tooltip="Takes the last label back"),
         Binding("c", "compare", "Compare", id="evals.compare", tooltip="The run to compare with"),
         Binding("R", "run", "Run", id="evals.run", tooltip="Starts a run, or stops the one under way"),
         Binding("r", "rerun", "Rerun", id="evals.rerun", tooltip="The case once more, with other settings"),
@@ -59,6 +58,13 @@ class EvalsScreen(CaseWork, RunWork):
         Binding("i", "import", "Import", id="evals.import", tooltip="A file of cases, or a BEIR folder"),
         Binding("x", "export", "Export", id="evals.export", tooltip="The report as Markdown, HTML or LaTeX"),
         Binding("D", "decide", "Decide", id="evals.decide", tooltip="A decision record; earlier ones"),
+        Binding("v", "review", "Review", id="evals.review", tooltip="Candidates that wait for your yes; new ones"),
+        Binding("S", "sweep", "Sweep", id="evals.sweep", tooltip="One variable, several values, side by side"),
+        Binding("L", "ladder", "Side by side", show=False, id="evals.ladder", tooltip="Several runs, and as a ladder"),
+        Binding(
+            "J", "judge", "Judge", show=False, id="evals.judge", tooltip="The loaded model judges; what judges said"
+        ),
+        Binding("e", "datasets", "Datasets", show=False, id="evals.datasets", tooltip="Versions, export, split"),
         Binding("delete", "delete", "Delete run", show=False, id="evals.delete", tooltip="With its results and labels"),
         Binding("escape", "back", "Back", show=False, id="evals.back", tooltip="From case to cases to runs"),
     ]
@@ -86,25 +92,3 @@ class EvalsScreen(CaseWork, RunWork):
         """One level out."""
         inner = self.query_one(CasePane).has_focus
         self.query_one("#cases-grid" if inner else "#runs-grid", Grid).focus()
-
-    # -- datasets --------------------------------------------------------------------------------------------------
-
-    def action_import(self) -> None:
-        """Asks for a file of cases, or a folder of them."""
-        hint = tr(
-            "JSON Lines, CSV, SQuAD's JSON, promptfoo's YAML, Ragas, a BEIR or TREC folder. Its name becomes theirs."
-        )
-        self.app.push_screen(PathDialog(tr("Import a dataset"), hint, either=True), self._import)
-
-    def _import(self, path: str | None) -> None:
-        if path:
-            name = Path(path).stem
-            self.jobs.read(self, lambda: self.desk.evals.import_file(path, name), self._imported)
-
-    def _imported(self, imported: Imported) -> None:
-        if imported.problems:
-            self.app.push_screen(ProblemsScreen(imported))
-        else:
-            dataset = imported.dataset
-            self.notify(tr("{name}: {count} cases.", name=dataset.name, count=count(dataset.cases)), markup=False)
-        self.show_place(imported.dataset.name)

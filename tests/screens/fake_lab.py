@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.screens.fake_sets import WHEN, FakeSets
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.deciding.gates import check_gates, parse_gates
 from workbench.evals.deciding.threshold import risk_coverage
@@ -26,7 +28,6 @@ from workbench.records.answers import AskOptions, Manifest, Trace
 from workbench.records.evals import (
     Case,
     CaseResult,
-    Dataset,
     DecisionRecord,
     FailureStage,
     Gate,
@@ -49,8 +50,6 @@ from workbench.records.retrieval import SearchOptions
 
 if TYPE_CHECKING:
     from tests.screens.fake_desk import FakeDesk
-
-WHEN = datetime(2026, 3, 2, 10, 0)
 QUESTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("q-001", "¿Puedo ampliar matrícula si tengo pagos pendientes?", ("regulations#2", "calendar#1"), "multi-hop"),
     ("q-002", "When is the first day of classes?", ("calendar#1",), "direct"),
@@ -69,12 +68,13 @@ QUESTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
 )
 
 
-class FakeLab:
+class FakeLab(FakeSets):
     """Answers like ``workbench.evals.lab.EvalLab``."""
 
     def __init__(self, desk: FakeDesk, *, empty: bool = False) -> None:
-        self._desk = desk
-        self._cases: dict[str, tuple[Case, ...]] = {} if empty else {"xquad-es": self._demo_cases()}
+        super().__init__(desk, {})
+        if not empty:
+            self._cases["xquad-es"] = self._demo_cases()
         self._runs: dict[int, Run] = {}
         self._results: dict[int, dict[str, CaseResult]] = {}
         self._labels: list[Label] = []
@@ -129,15 +129,6 @@ class FakeLab:
 
     # -- datasets --------------------------------------------------------------------------------------------------
 
-    def datasets(self) -> tuple[Dataset, ...]:
-        return tuple(
-            Dataset(n, name, "regulations-2026", "c0ffee" * 10, WHEN, len(cases), sum(c.answerable for c in cases))
-            for n, (name, cases) in enumerate(sorted(self._cases.items()), 1)
-        )
-
-    def cases(self, dataset: str) -> tuple[Case, ...]:
-        return self._cases[dataset]
-
     def cautions(self, dataset: str) -> tuple[str, ...]:
         return (f"Only {len(self._cases[dataset])} cases.",)
 
@@ -167,6 +158,17 @@ class FakeLab:
 
     def run(self, config: RunConfig, cancel: Cancel | None = None) -> Iterator[RunProgress]:
         yield from self._go_on(self._new(config), cancel)
+
+    def sweep(self, configs: Sequence[RunConfig], cancel: Cancel | None = None) -> Iterator[RunProgress]:
+        for config in configs:
+            last: RunProgress | None = None
+            for last in self.run(config, cancel):
+                yield last
+            if last and last.cancelled:
+                return
+
+    def ladder(self, run_ids: Sequence[int]) -> tuple[RunComparison, ...]:
+        return tuple(self.compare(a, b) for a, b in pairwise(run_ids))
 
     def resume(self, run_id: int, cancel: Cancel | None = None) -> Iterator[RunProgress]:
         yield from self._go_on(self.find_run(run_id), cancel)

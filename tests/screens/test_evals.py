@@ -201,7 +201,7 @@ async def test_a_label_with_a_note_contradicts_the_score_is_found_again_and_undo
         assert not case_of(app).startswith("q-006")
         await press(pilot, "d")
         assert case_of(app).startswith("q-006")
-        seen = await press(pilot, "z")
+        seen = await press(pilot, "ctrl+z")
         assert desk.evals.labels(3) == ()
         assert "against the score" not in seen
 
@@ -210,7 +210,7 @@ async def test_escape_labels_nothing_and_the_other_verdicts_have_keys() -> None:
     desk = FakeDesk()
     app = app_on(desk)
     async with app.run_test(size=SMALL, notifications=True) as pilot:
-        await on_evals(pilot, "minus", "escape", "z")
+        await on_evals(pilot, "minus", "escape", "ctrl+z")
         assert desk.evals.labels(3) == ()
         await press(pilot, "minus", "enter", "n", "0", "enter")
         assert [label.value for label in desk.evals.labels(3)] == [-1, 0]

@@ -62,7 +62,7 @@ async def test_from_an_import_to_a_comparison_of_two_runs(desk: Desk) -> None:
         await type_text(pilot, "the words differ")
         await press(pilot, "enter")
         assert [label.note for label in desk.evals.labels(oldest.id)] == ["the words differ"]
-        await press(pilot, "z")
+        await press(pilot, "ctrl+z")
         assert desk.evals.labels(oldest.id) == ()
 
 

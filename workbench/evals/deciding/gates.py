@@ -147,6 +147,11 @@ def all_passed(results: Sequence[GateResult]) -> bool:
     return bool(results) and all(result.passed and result.written != "after" for result in results)
 
 
+def judged(results: Sequence[GateResult]) -> bool:
+    """Whether the gates say anything of the run: it has every metric they speak of, and they were locked before it."""
+    return bool(results) and all(r.estimate is not None and r.written != "after" for r in results)
+
+
 def _reaches(value: float, gate: Gate) -> bool:
     return value >= gate.threshold if gate.op == ">=" else value <= gate.threshold
 
