@@ -29,6 +29,7 @@ from workbench.keystrokes import Keystrokes
 from workbench.library import Library
 from workbench.playground import Playground
 from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary
+from workbench.queries.searching import search_transformed
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
 from workbench.records.corpus import (
@@ -47,10 +48,11 @@ from workbench.records.models import (
     LoadSettings,
 )
 from workbench.records.playground import Pulse
-from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult
+from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult, Transform
 from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.rerank import RERANK_SETTING
 from workbench.retrieval.search import Searcher
+from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.retrieval.typed import TypedSearch
 from workbench.traces.inspector import Inspector
 
@@ -237,8 +239,9 @@ class Desk:
     # -- ask -------------------------------------------------------------------------------------------------------
 
     def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
-        """Both lanes and their fusion; leaves no trace. Raises FilterError, NotFoundError."""
-        return self._searcher().search(query, self._in_collection(options))
+        """Both lanes, the question's transformations, fusion; leaves no trace. Raises FilterError, NotFoundError."""
+        model = self._library.generator
+        return search_transformed(self._store, self._searcher(), model, query, self._in_collection(options))
 
     def search_typed(
         self, query: str, options: SearchOptions | None = None, cancel: Cancel | None = None
@@ -327,6 +330,15 @@ class Desk:
     def rerank_gain(self, collection: str = "") -> RerankGain | None:
         """What was measured when the collection's reranker was turned on, None when it is off."""
         return Searcher(self._store, None).gain(collection or self.collection)
+
+    def transforms(self, collection: str = "") -> tuple[Transform, ...]:
+        """How the collection's questions are transformed where nothing else is asked for."""
+        return parse_transforms(self.setting(TRANSFORMS_SETTING.format(collection=collection or self.collection)))
+
+    def use_transforms(self, chosen: Sequence[Transform], collection: str = "") -> None:
+        """Transforms the collection's questions so from now on. Raises NotFoundError."""
+        name = self._store.corpus.collection(collection or self.collection).name
+        self.remember(TRANSFORMS_SETTING.format(collection=name), ",".join(chosen))
 
     # -- models ----------------------------------------------------------------------------------------------------
 

@@ -123,6 +123,11 @@ def _after(answer: Answer) -> Iterable[Line]:
     if answer.unsaid:
         names = ", ".join(f"[{label}]" for label in answer.unsaid)
         yield ("\n~ " + tr("removed, does not say it: {labels}", labels=names), Tone.WARN)
+    for number, claim in enumerate(answer.claims, 1):
+        if claim.judged:
+            said = tr(claim.judged.verdict) if claim.judged.verdict else tr("unscored")
+            verdict = tr("judge: {verdict} ({reason})", verdict=said, reason=claim.judged.reason)
+            yield (f"\n{number}. {verdict}", Tone.DIM)
 
 
 @dataclass(frozen=True, slots=True)

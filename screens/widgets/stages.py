@@ -13,10 +13,20 @@ from typing import Any, Final
 from textual.content import Content
 
 from screens.style import Line, Tone, content, count, milliseconds
+from screens.widgets import query_stages
 from screens.widgets.facts import Fact
 from workbench.i18n import tr
-from workbench.records.answers import Context, Decision, Generation, Prompt, Stage, Trace
-from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, SearchResult
+from workbench.records.answers import Context, Decision, Generation, Judged, Prompt, Stage, Trace
+from workbench.records.queries import EvidenceCheck, FollowUp
+from workbench.records.retrieval import (
+    Analysis,
+    FilterResult,
+    FusionResult,
+    LaneResult,
+    RerankResult,
+    SearchResult,
+    Transformed,
+)
 from workbench.retrieval.rerank import describe_gain
 
 PAIRS_SHOWN: Final = 4
@@ -105,6 +115,10 @@ RENDERERS: Final[dict[type, Callable[[Any], tuple[str, str]]]] = {
     Prompt: _prompt,
     Generation: _generation,
     Decision: _decision,
+    FollowUp: query_stages.follow_up,
+    Transformed: query_stages.transformed,
+    EvidenceCheck: query_stages.evidence_check,
+    Judged: query_stages.judged,
 }
 """A stage's record → (flow, note)."""
 
@@ -168,6 +182,15 @@ def stage_name(name: str) -> str:
         "generation": tr("answer"),
         "citations": tr("citations"),
         "decision": tr("decision"),
+        "follow": tr("follow"),
+        "spelling": tr("spelling"),
+        "languages": tr("languages"),
+        "split": tr("split"),
+        "multi": tr("multi"),
+        "hyde": tr("hyde"),
+        "evidence": tr("evidence"),
+        "retry": tr("retry"),
+        "judge": tr("judge"),
     }
     return names.get(name, name)
 

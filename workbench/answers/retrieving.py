@@ -104,7 +104,7 @@ class Retrieval:
         wanted, asked = self._options.transforms or (), self.analysis
         lexical = next((lane for lane in self.lanes if lane.lane == "lexical"), None)
         nothing = lexical is not None and not lexical.hits and bool(asked.terms)
-        kinds: tuple[Transform, ...] = tuple(dict.fromkeys((*(("spelling",) if nothing else ()), *wanted)))
+        kinds: tuple[Transform, ...] = ("spelling", *wanted) if nothing and "spelling" not in wanted else wanted
         if "spelling" not in kinds:
             self._growth.begin()
             suggested = self.transformer.suggestion(asked)
@@ -113,7 +113,7 @@ class Retrieval:
         for kind in kinds:
             self._growth.begin()
             done = self.transformer.run(kind, self.analysis)
-            if kind == "spelling" and not wanted and not done.corrections:
+            if kind not in wanted and not done.corrections:
                 continue  # nobody asked for it, and there is nothing to tell
             self._extra = (*self._extra, *done.lanes)
             if done.variants and done.corrections:

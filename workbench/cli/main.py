@@ -14,7 +14,7 @@ import click
 
 from workbench import __version__, i18n
 from workbench.cli import starter
-from workbench.cli.ask import answers, rerank, trace
+from workbench.cli.ask import answers, rerank, trace, transforms
 from workbench.cli.click_words import translate_click
 from workbench.cli.corpus import doctor, documents
 from workbench.cli.display import print_error, say
@@ -90,6 +90,7 @@ for family in (
     judge,
     review,
     rerank,
+    transforms,
 ):
     for command in family.COMMANDS:
         workbench.add_command(command)

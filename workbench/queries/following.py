@@ -1,7 +1,8 @@
 """Reading a follow-up question with the one before it, by rules for English and Spanish.
 
-What stands alone stays as it is. A pronoun takes the names of the earlier question, or its content words where it
-names nothing; a fragment ("And in Spain?") takes its content words, without names that the fragment replaces.
+What stands alone stays as it is. A question with a pronoun takes the names of the earlier one, or its content words
+where it names nothing, and so does a fragment ("¿Y dónde murió?"); one with a name of its own ("And in Spain?") takes
+the content words that aren't names, since it puts another in their place.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ def read_in_full(question: str, earlier: str, follows: str = "") -> FollowUp:
     Args:
         follows: id of the trace of ``earlier``.
     """
-    fragment, pronoun = _is_fragment(question), _refers(question)
-    carried = _carried(question, earlier, fragment=fragment) if fragment or pronoun else ()
+    fragment, pronoun = _is_fragment(question), refers(question)
+    carried = _carried(question, earlier, pronoun) if fragment or pronoun else ()
     if not carried:
         return FollowUp(follows, earlier, question, (), "rules", note=tr("it stands alone"))
-    note = tr("it is a fragment") if fragment else tr("“{word}” means something said before", word=pronoun)
+    note = tr("“{word}” means something said before", word=pronoun) if pronoun else tr("it is a fragment")
     return FollowUp(follows, earlier, f"{question.strip()} ({' '.join(carried)})", carried, "rules", note=note)
 
 
@@ -55,24 +56,22 @@ def _is_fragment(question: str) -> bool:
     )
 
 
-def _refers(question: str) -> str:
+def refers(question: str) -> str:
     """The pronoun that refers to something before, "" for none."""
     found = _PRONOUN.search(_EXPLETIVE.sub(" ", question))
     return found[0] if found else ""
 
 
-def _carried(question: str, earlier: str, *, fragment: bool) -> tuple[str, ...]:
+def _carried(question: str, earlier: str, pronoun: str) -> tuple[str, ...]:
     """The words of ``earlier`` that ``question`` leaves out, as written."""
     analysis = analyse(earlier)
     names = frozenset(names_only(analysis).terms)
     has, replaces = set(map(fold, words(question))), bool(names_only(analyse(question)).terms)
     wanted = [w for w in words(earlier) if fold(w) in analysis.terms and not is_asking(w) and fold(w) not in has]
-    if fragment and replaces:
-        kept = [word for word in wanted if fold(word) not in names]
-    elif names and not fragment:
-        kept = [word for word in wanted if fold(word) in names]
+    if pronoun or (_content(question) and not replaces):
+        kept = [word for word in wanted if fold(word) in names] or wanted
     else:
-        kept = wanted
+        kept = [word for word in wanted if not (replaces and fold(word) in names)]
     return tuple(dict.fromkeys(kept))
 
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from workbench.queries.following import read_in_full
+from workbench.queries.following import read_in_full, refers
+from workbench.retrieval.analysis import analyse, names_only
 from workbench.text.words import is_stopword, words
 
 MAX_PARTS: Final = 4
@@ -55,7 +56,7 @@ def split(question: str) -> tuple[str, ...]:
         parts = list(dict.fromkeys(part for part in parts if _asks(part)))
         if len(parts) > 1:
             first = parts[0]
-            return (first, *(read_in_full(part, first).question for part in parts[1:MAX_PARTS]))
+            return (first, *(_whole(part, first) for part in parts[1:MAX_PARTS]))
     return ()
 
 
@@ -68,10 +69,8 @@ def _comparison(question: str) -> Iterator[str]:
     bare = question.strip(" ¿?.")
     for pattern in _PAIRS:
         if match := pattern.search(bare):
-            b, _, about = re.sub(
-                r"\s+(?=(?:in terms of|en cuanto a|regarding|respecto a)\b)|,\s*", "\0", match["b"]
-            ).partition("\0")
-            yield from (" ".join([side, *about]) for side in (match["a"], b))
+            second, *about = _ABOUT.split(match["b"], maxsplit=1)
+            yield from (" ".join([side, *about]) for side in (match["a"], second))
             return
 
 
@@ -85,6 +84,11 @@ def _actions(question: str) -> Sequence[str]:
         return ()
     modal, first, second = (match[name] or match[f"{name}_es"] for name in ("modal", "first", "second"))
     return f"{modal} {first}?", f"{modal} {second}"
+
+
+def _whole(part: str, first: str) -> str:
+    """``part`` with the names of the first one, where it leaves them out."""
+    return read_in_full(part, first).question if refers(part) or names_only(analyse(first)).terms else part
 
 
 def _asks(part: str) -> bool:

@@ -11,9 +11,10 @@ from typing import Any, Final, Literal
 
 from workbench.evals.reporting.markup import markdown_text
 from workbench.i18n import tr
-from workbench.records.answers import Answer, Citation, Context, Decision, Generation, Trace, TraceSpan
+from workbench.records.answers import Answer, Citation, Context, Decision, Generation, Judged, Trace, TraceSpan
 from workbench.records.codec import encode
-from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult
+from workbench.records.queries import EvidenceCheck, FollowUp
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
 
 SCOPE: Final = "workbench"
 _INTERNAL: Final = 1  # SPAN_KIND_INTERNAL
@@ -181,6 +182,21 @@ def _stage(span: TraceSpan, trace: Trace) -> Attributes:
                 "workbench.context.tokens": found.ledger.total,
                 "workbench.context.window": found.ledger.window,
             }
+        case FollowUp() as found:
+            told |= {"workbench.follow.trace": found.follows, "workbench.follow.question": found.question}
+        case Transformed() as found:
+            told |= {
+                "workbench.transform.kind": found.kind,
+                "workbench.transform.queries": [variant.text for variant in found.variants],
+                "workbench.transform.searches": found.searches,
+                "workbench.transform.skipped": found.skipped,
+                "gen_ai.usage.input_tokens": found.prompt_tokens,
+                "gen_ai.usage.output_tokens": found.output_tokens,
+            }
+        case EvidenceCheck() as found:
+            told |= {"workbench.evidence.next": found.next, "workbench.evidence.reason": found.reason}
+        case Judged() as found:
+            told |= {"workbench.judge.verdicts": [verdict.verdict for verdict in found.verdicts]}
         case Generation() as found:
             told |= _generation(found, trace)
         case Decision() as found:

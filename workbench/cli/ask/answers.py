@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any
 
 import click
 
+from workbench.cli.ask.options import RERANK, TRANSFORM, answering, ask_options, search_options
+from workbench.cli.ask.transforms import print_queries
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import model_path
 from workbench.desk import Desk
-from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.records.answers import Answer, AskOptions, Citation, Trace
+from workbench.records.answers import Answer, Citation, Trace
 from workbench.records.retrieval import (
     FusionMethod,
     HitView,
@@ -24,19 +25,14 @@ from workbench.records.retrieval import (
     RerankResult,
     SearchOptions,
     SearchResult,
+    Transform,
 )
 from workbench.retrieval.rerank import describe_gain
-from workbench.traces.changes import ORDERS
 
 TEXT_SHOWN = 160
 """Characters of a chunk that a line of ``search`` shows at most."""
 
 MARKS = {"supported": "✓", "weak": "~", "unsupported": "✗", "uncited": "?"}
-
-
-_RERANK = click.option(
-    "--rerank", type=click.Choice(["none", "late"]), help="Rank the first hits anew [as turned on for the collection]."
-)
 
 
 @click.command()
@@ -48,7 +44,8 @@ _RERANK = click.option(
 @click.option(
     "--fusion", type=click.Choice(["rrf", "weights"]), default="rrf", show_default=True, help="How lanes are fused."
 )
-@_RERANK
+@RERANK
+@TRANSFORM
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.pass_obj
 def search(
@@ -60,12 +57,20 @@ def search(
     count: int,
     fusion: FusionMethod,
     rerank: RerankMode | None,
+    transforms: tuple[Transform, ...] | None,
     as_json: bool,
 ) -> None:
     """Finds chunks, with the rank and score that each lane gave them."""
     lanes: tuple[Lane, ...] = (lane,) if lane else ("lexical", "dense")
     options = SearchOptions(
-        collection, k=count, candidates=max(50, count), lanes=lanes, fusion=fusion, filter=expression, rerank=rerank
+        collection,
+        k=count,
+        candidates=max(50, count),
+        lanes=lanes,
+        fusion=fusion,
+        filter=expression,
+        rerank=rerank,
+        transforms=transforms,
     )
     with front.desk("read") as desk:
         result = desk.search(query, options)
@@ -92,6 +97,7 @@ def _print_search(result: SearchResult) -> None:
     ranks = ("#", "lex", "dense", *([tr("fused")] if reranked else []))
     print_table((*ranks, tr("source"), "§", tr("text")), rows, right=range(len(ranks)))
     _print_notes(result.lanes)
+    print_queries(result.transforms)
     if result.rerank:
         say(_rerank_line(result.rerank), err=True)
     passed = f"{result.filter.matching:,}/{result.filter.total:,}"
@@ -137,28 +143,8 @@ def place(where: HitView | Citation) -> str:
 @click.option("--collection", "-c", default="", help="Where to search [the chosen one].")
 @click.option("--filter", "-f", "expression", default="", help="""E.g. 'status = current and year >= 2026'.""")
 @click.option("--model", "model", default="", help="A GGUF file that writes the answer; without one it is extractive.")
-@click.option(
-    "--mode",
-    type=click.Choice(["auto", "extractive", "generated"]),
-    default="auto",
-    show_default=True,
-    help="Who answers.",
-)
-@click.option(
-    "--evidence", default=5, show_default=True, type=click.IntRange(1, 50), help="Chunks put in the context at most."
-)
-@click.option("--threshold", type=click.FloatRange(0, 1), help="τ: abstain when the support is below it.")
-@click.option("--mmr", type=click.FloatRange(0, 1), help="λ: choose evidence that doesn't repeat itself [off].")
-@click.option("--budget", type=click.IntRange(1), help="Tokens of all the evidence at most [what the window leaves].")
-@click.option(
-    "--order",
-    type=click.Choice(list(ORDERS)),
-    default="first",
-    show_default=True,
-    help="Where the best stands.",
-)
 @click.option("--save-case", "dataset", default="", metavar="DATASET", help="Keep it as a case; what it cites is gold.")
-@_RERANK
+@answering
 @click.option("--json", "as_json", is_flag=True, help="Print the whole trace as JSON.")
 @click.pass_obj
 def ask(
@@ -167,30 +153,18 @@ def ask(
     collection: str,
     expression: str,
     model: str,
-    mode: Literal["auto", "extractive", "generated"],
-    evidence: int,
-    threshold: float | None,
-    mmr: float | None,
-    budget: int | None,
-    order: str,
     dataset: str,
-    rerank: RerankMode | None,
     as_json: bool,
+    **told: Any,
 ) -> None:
     """Answers from the documents, with citations, or says what is missing."""
-    if mode == "generated" and not model:
-        raise UsageError(
-            tr("No model to generate with"),
-            tr("A generated answer needs a model, and none is named."),
-            tr("Add --model FILE; workbench models lists the files there are."),
-        )
-    options = AskOptions(mode=mode, evidence=evidence, threshold=threshold, mmr=mmr, budget=budget, order=ORDERS[order])
+    options, search = ask_options(told, model), search_options(told, collection, expression)
     with front.desk() as desk, stoppable() as stop:
         line = StatusLine()
         if model:
             load(desk, model, line)
         trace: Trace | None = None
-        for trace in desk.ask(query, options, SearchOptions(collection, filter=expression, rerank=rerank), stop):
+        for trace in desk.ask(query, options, search, stop):
             line.say(tr(trace.spans[-1].name) if trace.spans else "")
         line.clear()
         if trace is None:
@@ -200,6 +174,7 @@ def ask(
         else:
             print_answer(trace)
         _print_notes(span.output for span in trace.spans if isinstance(span.output, LaneResult))
+        print_queries(span.output for span in trace.spans)
         if dataset:
             saved = desk.evals.save_case(trace.id, dataset)
             say(tr("“{name}” has {count} cases now.", name=saved.name, count=f"{saved.cases:,}"), err=True)
@@ -225,6 +200,9 @@ def print_answer(trace: Trace) -> None:
             where = ", ".join(filter(None, [citation.source_id, place(citation), f"{citation.start}–{citation.end}"]))
             say(f"{MARKS[citation.level]} [{citation.label}] {where}", newlines=False)
             say(f"    “{' '.join(citation.quote.split())}”", dim=True, newlines=False)
+        if claim.judged:
+            said = tr(claim.judged.verdict) if claim.judged.verdict else tr("unscored")
+            say("    " + tr("judge: {verdict} ({reason})", verdict=said, reason=claim.judged.reason), newlines=False)
         if not claim.citations and answer.spoken:
             say(f"{MARKS[claim.level]} " + tr("no citation: {text}", text=claim.text), newlines=False)
     _print_verdict(answer, trace.id)
