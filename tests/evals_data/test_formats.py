@@ -331,7 +331,7 @@ tests:
         threshold: 5
       - {type: similar, value: "Paris is the capital."}
   - vars: {topic: bees}
-  - vars: {query: "Return an object."}
+  - vars: {question: "Return an object."}
     assert: [{type: is-json, value: {type: object}}, {type: equals, value: "{}"}]
   - vars: {question: "Why?"}
     assert:
@@ -348,10 +348,12 @@ def test_promptfoo_maps_what_it_can_and_names_the_rest(tmp_path: Path) -> None:
     assert returned.expectation == Expectation("json_schema", '{"type": "object"}')
     assert (why.criterion, why.expectation) == ("is polite", None)
     assert lines(result) == [10]
+    assert "question" in next(p.reason for p in result.problems if p.skipped)
     assert [(p.line, p.reason.split("“")[1].split("”")[0]) for p in result.problems if not p.skipped] == [
-        (3, "latency"),
-        (11, "equals"),
-        (13, "javascript"),
+        (7, "latency"),
+        (9, "similar"),
+        (12, "equals"),
+        (16, "javascript"),
     ]
 
 

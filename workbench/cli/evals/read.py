@@ -104,7 +104,7 @@ def write(text: str, file: Path | None) -> None:
         click.echo(text)
         return
     try:
-        file.write_text(text + "\n", "utf-8")
+        file.write_text(text.rstrip("\n") + "\n", "utf-8")
     except OSError as error:
         raise UsageError(
             tr("The file can't be written"), f"{file}: {reason_of(error)}", tr("Choose another place.")

@@ -1,43 +1,69 @@
-"""promptfoo's tests in YAML or JSON: ``vars`` with the question, ``assert`` with what is expected of the output.
+"""promptfoo's configurations in YAML or JSON: prompts and tests, each test with ``vars`` and ``assert``.
 
-What maps: equals, contains and its kin, starts-with, regex, is-json and contains-json become the case's check;
-similar, factuality, rouge-n, levenshtein, answer-relevance and the like give a reference answer; llm-rubric and
-model-graded-closedqa a criterion. Everything else (code, cost, latency, …) is named, and the case comes in without it.
+With prompts, each of them filled with each test's variables is a case; without, a test's question is. A variable that
+is a list makes a test for each of its values, and ``defaultTest`` joins every test. What assertions become is told in
+``assertions``; everything else that has no equal here is named, and the case comes in without it.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
+from workbench.evals.formats.assertions import Taken, assertion_of
+from workbench.evals.formats.prompts import Prompt, read_prompts
 from workbench.evals.formats.rows import RowError, case_from, case_id
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, unreadable
 from workbench.i18n import tr
-from workbench.records.evals import Case, Expectation, RowProblem
+from workbench.records.evals import Case, RowProblem
 
 _QUESTION: Final = ("question", "query", "prompt", "input", "user_input")
-_REFERENCES: Final = frozenset({"similar", "factuality", "model-graded-factuality", "rouge-n", "bleu", "levenshtein"})
-_CRITERIA: Final = frozenset({"llm-rubric", "model-graded-closedqa", "g-eval"})
-_TESTS: Final = re.compile(r"^[ \t{]*[\"']?tests[\"']?[ \t]*:", re.MULTILINE)
+_KNOWN: Final = frozenset({"description", "vars", "assert", "metadata", "provider", "providers"})
+_MOST: Final = 1000  # tests that one test's lists of values make
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """One test; ``lines`` are those of its assertions."""
+
+    line: int
+    variables: Mapping[str, Any]
+    assertions: Sequence[tuple[int, Any]]
+    description: str = ""
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Config:
+    """A configuration, each part of its lists with its line."""
+
+    tests: Sequence[_Test | RowProblem]
+    prompts: Sequence[tuple[int, Any]]
 
 
 def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
-    """A case a test. Raises DocumentError when the file isn't YAML or has no list of tests."""
-    for line, test in _tests(source):
-        notes: list[str] = []
-        try:
-            case = _case(test, notes)
-        except RowError as error:
-            yield RowProblem(line, str(error))
-            continue
-        yield line, case
-        for note in notes:
-            yield RowProblem(line, note, skipped=False)
+    """A case for each test and prompt. Raises DocumentError when the file isn't YAML or has neither."""
+    config = _config(source)
+    prompts: list[Prompt] = []
+    for entry in read_prompts(list(config.prompts), source.path.parent):
+        if isinstance(entry, Prompt):
+            prompts.append(entry)
+        else:
+            yield entry
+    if config.prompts and not prompts:
+        return
+    told: set[RowProblem] = set()  # what every test has is told once
+    for test in config.tests:
+        for found in [test] if isinstance(test, RowProblem) else _cases(test, prompts):
+            if not (isinstance(found, RowProblem) and found in told):
+                yield found
+            if isinstance(found, RowProblem):
+                told.add(found)
 
 
 def write(cases: Sequence[Case], path: Path, _text_of: TextOf) -> None:
@@ -46,81 +72,137 @@ def write(cases: Sequence[Case], path: Path, _text_of: TextOf) -> None:
     path.write_text(text, "utf-8", newline="\n")
 
 
-def _tests(source: Source) -> list[tuple[int, Any]]:
-    """Each test with its line: the nodes are composed first, because values alone have no place."""
+# -- the file --------------------------------------------------------------------------------------------------------
+
+
+def _config(source: Source) -> _Config:
+    """The nodes are composed first, because values alone have no place."""
     try:
         loader = yaml.SafeLoader(source.text)
         root = loader.get_single_node()
-        if isinstance(root, yaml.MappingNode):
-            root = next((value for key, value in root.value if key.value == "tests"), None)
-        nodes = root.value if isinstance(root, yaml.SequenceNode) else []
-        found = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in nodes]
+        parts = _parts(root) if isinstance(root, yaml.MappingNode) else {"tests": root}
+        default = _read_test(loader, parts["defaultTest"]) if "defaultTest" in parts else None
+        tests = [_read_test(loader, node) for node in _items(parts.get("tests"))]
+        prompts = [(node.start_mark.line + 1, loader.construct_object(node, deep=True))
+                   for node in _items(parts.get("prompts"))]  # fmt: skip
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise unreadable(source.path, tr("it is no YAML ({reason})", reason=error)) from error
-    if not found:
+    if prompts and "tests" not in parts:
+        tests = [_Test(prompts[0][0], {}, ())]
+    if not tests:
         raise unreadable(source.path, tr("there is no list of tests in it"))
-    return found
+    if not isinstance(default, _Test):
+        return _Config(tests, prompts)
+    return _Config([_joined(default, test) if isinstance(test, _Test) else test for test in tests], prompts)
 
 
-def _case(test: Any, notes: list[str]) -> Case:
-    if not (isinstance(test, Mapping) and isinstance(test.get("vars"), Mapping)):
-        raise RowError(tr("a test without vars"))
-    question = next((str(test["vars"][name]) for name in _QUESTION if test["vars"].get(name)), "")
-    if not question:
-        raise RowError(tr("its vars name no question, query, prompt or input"))
-    row: dict[str, Any] = {"question": question, "answers": [], "criterion": ""}
-    description = test.get("description")
-    row["id"] = description if isinstance(description, str) and description.strip() else case_id(question)
-    checks = test.get("assert") or []
-    for check in checks if isinstance(checks, list) else [checks]:
-        _take(check, row, notes)
+def _parts(node: yaml.MappingNode) -> dict[str, yaml.Node]:
+    return {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+
+
+def _items(node: yaml.Node | None) -> list[yaml.Node]:
+    """The parts of a list; one thing alone is a list of one."""
+    if isinstance(node, yaml.SequenceNode):
+        return list(node.value)
+    return [node] if isinstance(node, (yaml.ScalarNode, yaml.MappingNode)) and node.value not in ("", []) else []
+
+
+def _read_test(loader: yaml.SafeLoader, node: yaml.Node) -> _Test | RowProblem:
+    line = node.start_mark.line + 1
+    if not isinstance(node, yaml.MappingNode):
+        return RowProblem(line, tr("a test without vars"))
+    lines = [item.start_mark.line + 1 for item in _items(_parts(node).get("assert"))]
+    row = loader.construct_object(node, deep=True)
+    variables, asserted, description = row.get("vars") or {}, row.get("assert") or [], row.get("description")
+    if not isinstance(variables, Mapping):
+        return RowProblem(line, tr("its vars are in a file, or are no names with values"))
+    asserted = asserted if isinstance(asserted, list) else [asserted]
+    return _Test(
+        line,
+        {str(name): value for name, value in variables.items()},
+        list(zip(lines, asserted, strict=False)),
+        description.strip() if isinstance(description, str) else "",
+        tuple(str(name) for name in row if name not in _KNOWN),
+    )
+
+
+def _joined(default: _Test, test: _Test) -> _Test:
+    """A test with what every test has: its own variables win."""
+    return _Test(
+        test.line,
+        {**default.variables, **test.variables},
+        [*default.assertions, *test.assertions],
+        test.description,
+        (*default.others, *test.others),
+    )
+
+
+# -- its cases -------------------------------------------------------------------------------------------------------
+
+
+def _cases(test: _Test, prompts: Sequence[Prompt]) -> Iterator[Found]:
+    notes = [(test.line, tr("“{name}” of the test has no equal here", name=name)) for name in test.others]
+    variants = list(islice(_variants(test.variables), _MOST + 1))
+    if len(variants) > _MOST:
+        yield RowProblem(test.line, tr("its lists of values make more than {most} tests", most=_MOST))
+        return
+    for number, variables in enumerate(variants, start=1):
+        suffix = f"/{number}" if len(variants) > 1 else ""
+        for prompt in prompts or [None]:
+            try:
+                yield test.line, _case(test, variables, suffix, prompt, len(prompts), notes)
+            except RowError as error:
+                yield RowProblem(test.line, str(error))
+    for line, note in dict.fromkeys(notes):
+        yield RowProblem(line, note, skipped=False)
+
+
+def _variants(variables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One set of values for each combination of the lists' values."""
+    choices = [value if isinstance(value, list) else [value] for value in variables.values()]
+    return (dict(zip(variables, values, strict=True)) for values in product(*choices))
+
+
+def _case(
+    test: _Test,
+    variables: Mapping[str, Any],
+    suffix: str,
+    prompt: Prompt | None,
+    prompts: int,
+    notes: list[tuple[int, str]],
+) -> Case:
+    question = prompt.fill(variables) if prompt else _question(variables)
+    told = Taken()
+    for line, assertion in test.assertions:
+        told.take(line, assertion)
+    told.settle(test.line)
+    notes += told.notes
+    row = {"question": question, **told.row()}
+    row["id"] = (test.description or case_id(_question_id(variables, question))) + suffix
+    if prompt and prompts > 1:
+        row["id"] += f"/p{prompt.number}"
+        row["tags"] = [prompt.label or tr("prompt {number}", number=prompt.number)]
     return case_from(row)
 
 
-def _take(check: Any, row: dict[str, Any], notes: list[str]) -> None:
-    """Puts one assertion where it belongs, or names it."""
-    kind = str(check.get("type", "")) if isinstance(check, Mapping) else ""
-    value = check.get("value") if isinstance(check, Mapping) else None
-    if kind in _REFERENCES and isinstance(value, str):
-        row["answers"].append(value)
-        return
-    if kind in _CRITERIA and isinstance(value, str):
-        row["criterion"] = "\n".join(filter(None, (row["criterion"], value)))
-        return
-    expectation = _expectation(kind, value)
-    if expectation is None:
-        notes.append(tr("the assertion “{kind}” has no equal here: it was left out", kind=kind or "?"))
-    elif "expectation" in row:
-        notes.append(tr("a case has one check: “{kind}” was left out", kind=kind))
-    else:
-        row["expectation"] = expectation
+def _question(variables: Mapping[str, Any]) -> str:
+    if not variables:
+        raise RowError(tr("a test without vars"))
+    question = next((str(variables[name]) for name in _QUESTION if variables.get(name)), "")
+    if not question:
+        raise RowError(tr("its vars name no question, query, prompt or input"))
+    return question
 
 
-def _expectation(kind: str, value: Any) -> dict[str, Any] | None:
-    many = [str(item) for item in value] if isinstance(value, list) else [str(value)]
-    quoted = [re.escape(item) for item in many]
-    blind = "(?i)" if kind.startswith("i") else ""
-    match kind.removeprefix("i") if kind.startswith("icontains") else kind:
-        case "equals" if isinstance(value, (str, int, float)):
-            return {"kind": "exact", "value": str(value)}
-        case "regex" if isinstance(value, str):
-            return {"kind": "regex", "value": value}
-        case "starts-with" if isinstance(value, str):
-            return {"kind": "regex", "value": rf"\A{quoted[0]}"}
-        case "contains" if isinstance(value, (str, int, float)):
-            return {"kind": "regex", "value": blind + quoted[0]}
-        case "contains-any" if isinstance(value, list):
-            return {"kind": "regex", "value": blind + "|".join(quoted)}
-        case "contains-all" if isinstance(value, list):
-            return {"kind": "regex", "value": f"(?s){blind}\\A" + "".join(f"(?=.*{item})" for item in quoted)}
-        case "is-json" | "contains-json" if value is None or isinstance(value, dict):
-            return {"kind": "json_schema", "value": json.dumps(value or {}, ensure_ascii=False)}
-    return None
+def _question_id(variables: Mapping[str, Any], question: str) -> str:
+    """What tells one test from another whatever the prompt: its question, or all its values."""
+    named = next((str(variables[name]) for name in _QUESTION if variables.get(name)), "")
+    return named or " ".join(map(str, variables.values())) or question
 
 
 def _test(case: Case) -> dict[str, Any]:
     checks: list[dict[str, Any]] = []
-    if case.expectation and (check := _assertion(case.expectation)):
+    if case.expectation and (check := assertion_of(case.expectation)):
         checks.append(check)
     checks += [{"type": "similar", "value": answer} for answer in case.answers]
     if case.criterion:
@@ -129,22 +211,12 @@ def _test(case: Case) -> dict[str, Any]:
     return {**test, "assert": checks} if checks else test
 
 
-def _assertion(expectation: Expectation) -> dict[str, Any] | None:
-    match expectation.kind:
-        case "exact":
-            return {"type": "equals", "value": expectation.value}
-        case "regex":
-            return {"type": "regex", "value": expectation.value}
-        case "json_schema":
-            return {"type": "is-json", "value": json.loads(expectation.value)}
-    return None  # promptfoo has no equal for a number, F1 or rows
-
-
 def _recognises(source: Source) -> bool:
-    if _TESTS.search(source.text):
+    lines = (line.lstrip(" \t{") for line in source.text.split("\n"))
+    if any(line.startswith(("tests:", '"tests"', "'tests'")) for line in lines):
         return True
-    lines = (line for line in source.text.split("\n") if line.strip() and not line.startswith(("#", "---")))
-    return next(lines, "").startswith(("- ", "[")) and ("vars:" in source.text or '"vars"' in source.text)
+    heads = (line for line in source.text.split("\n") if line.strip() and not line.startswith(("#", "---")))
+    return next(heads, "").startswith(("- ", "[")) and ("vars:" in source.text or '"vars"' in source.text)
 
 
 FORMAT = Format("promptfoo", read, _recognises, frozenset({"id", "question", "answers", "criterion"}), write)

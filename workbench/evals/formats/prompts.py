@@ -1,0 +1,114 @@
+"""Prompts of promptfoo: templates filled with a test's variables, as far as jinja writes what nunjucks does.
+
+Templates come with datasets from anywhere, so they only fill in, choose and transform text: no loops, no calls, and
+nothing whose result can grow beyond what is put in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, StrictUndefined, Template, TemplateError, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from workbench.errors import reason_of
+from workbench.evals.formats.rows import RowError
+from workbench.i18n import tr
+from workbench.records.evals import RowProblem
+
+_FILE: Final = "file://"
+_APART: Final = "\n---\n"  # between the prompts of one file
+_LONGEST: Final = 100_000  # characters
+_NODES: Final = (
+    nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Const, nodes.Getattr, nodes.Getitem,
+    nodes.Filter, nodes.If, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Test,
+)  # fmt: skip
+_FILTERS: Final = frozenset(
+    {"abs", "capitalize", "default", "dump", "escape", "first", "float", "int", "join", "last", "length", "lower",
+     "round", "safe", "string", "title", "tojson", "trim", "upper", "wordcount"}
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt of a configuration, counted from 1."""
+
+    number: int
+    label: str
+    template: Template
+
+    def fill(self, variables: Mapping[str, Any]) -> str:
+        """The prompt for a test. Raises RowError when it needs a variable that the test doesn't set, or fails."""
+        try:
+            text = self.template.render(variables)
+        except TemplateError as error:
+            raise RowError(tr("prompt {number}: {reason}", number=self.number, reason=error.message)) from error
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise RowError(tr("prompt {number}: {reason}", number=self.number, reason=error)) from error
+        if len(text) > _LONGEST:
+            raise RowError(tr("prompt {number}: it is longer than {most} characters", number=self.number,
+                              most=f"{_LONGEST:,}"))  # fmt: skip
+        return text
+
+
+def read_prompts(listed: list[tuple[int, Any]], folder: Path) -> Iterator[Prompt | RowProblem]:
+    """The prompts of a configuration, as text, ``{raw: …}`` or a text file beside it; others are named.
+
+    Args:
+        listed: each with its line.
+    """
+    number = 0
+    for line, entry in listed:
+        try:
+            for label, source in _sources(entry, folder):
+                number += 1
+                yield Prompt(number, label, _template(source))
+        except RowError as error:
+            yield RowProblem(line, str(error))
+
+
+def _sources(entry: Any, folder: Path) -> list[tuple[str, str]]:
+    """(label, template) of each prompt that an entry gives. Raises RowError."""
+    label = ""
+    if isinstance(entry, Mapping):
+        label, entry = str(entry.get("label") or ""), entry.get("raw") or entry.get("id")
+    if not isinstance(entry, str) or not entry.strip():
+        raise RowError(tr("a prompt is text, or a text file"))
+    if not entry.startswith(_FILE):
+        return [(label, entry)]
+    name = entry.removeprefix(_FILE)
+    path = (folder / name).resolve()
+    if path.suffix not in (".txt", ".md", ".j2") or not path.is_relative_to(folder.resolve()):
+        raise RowError(tr("the prompt “{name}” is no text file beside the tests", name=name))
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RowError(tr("the prompt “{name}”: {reason}", name=name, reason=reason_of(error))) from error
+    return [(label or name, part.strip()) for part in text.split(_APART) if part.strip()]
+
+
+def _template(source: str) -> Template:
+    """Raises RowError for what doesn't parse, or does more than fill in."""
+    environment = _environment()
+    try:
+        tree = environment.parse(source)
+    except TemplateError as error:
+        raise RowError(tr("a prompt that can't be read: {reason}", reason=error.message)) from error
+    for node in tree.find_all(nodes.Node):
+        if not isinstance(node, _NODES):
+            raise RowError(tr("a prompt uses “{what}”, which has no equal here", what=type(node).__name__.lower()))
+        if isinstance(node, nodes.Filter) and node.name not in _FILTERS:
+            raise RowError(tr("a prompt uses “{what}”, which has no equal here", what=node.name))
+    return environment.from_string(source)
+
+
+@cache
+def _environment() -> Environment:
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+    environment.filters["dump"] = lambda value: json.dumps(value, ensure_ascii=False)
+    return environment
