@@ -20,7 +20,7 @@ from workbench.cli.corpus import doctor, documents
 from workbench.cli.display import print_error, say
 from workbench.cli.evals import datasets, decide, imports, judge, review
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
-from workbench.cli.models import bench, chat, files
+from workbench.cli.models import bench, cards, chat, files, presets
 from workbench.cli.streams import discard_output, prepare_streams
 from workbench.errors import UsageError, WorkbenchError, reason_of
 from workbench.i18n import tr
@@ -81,6 +81,8 @@ for family in (
     answers,
     trace,
     files,
+    cards,
+    presets,
     chat,
     bench,
     starter,

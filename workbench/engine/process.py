@@ -180,7 +180,7 @@ def death_of(kind: ChildKind, code: int, log: tuple[str, ...]) -> EngineError:
             condition=asserted,
         )
     message = tr("It was ended by {signal}: {cause}.", signal=name, cause=words)
-    return EngineError(title, message, remedy, log=log, cause=CAUSES.get(name, ""))
+    return EngineError(title, message, remedy, log=log, cause="file" if asserted else CAUSES.get(name, ""))
 
 
 def _cause(signal_name: str) -> tuple[str, str]:

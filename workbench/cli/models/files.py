@@ -20,7 +20,24 @@ KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 MARKS: Final[dict[Verdict, str]] = {"fits": "✓", "tight": "~", "no": "✗", "unknown": "?"}
 
 
-@click.command()
+class _ListsByDefault(click.Group):
+    """Lists, unless its first argument names another command."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or args[0] not in (*self.commands, "-h", "--help"):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_ListsByDefault)
+def models() -> None:
+    """The GGUF files on this machine: what they are, what fits, your notes and presets.
+
+    Without a command it lists them.
+    """
+
+
+@models.command("list")
 @click.option("--add", "folder", default="", metavar="FOLDER", help="Look for GGUF files in this folder too.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.argument("model", default="", metavar="[MODEL]")
@@ -28,12 +45,12 @@ MARKS: Final[dict[Verdict, str]] = {"fits": "✓", "tight": "~", "no": "✗", "u
 @click.option("--ctx", "context", type=click.IntRange(1), default=LoadSettings().context, help="Tokens of context.")
 @click.option("--kv", "kv_type", type=click.Choice(KV_TYPES), default=KV_TYPES[0], help="How keys and values are kept.")
 @click.pass_obj
-def models(
+def list_models(
     front: FrontEnds, folder: str, as_json: bool, model: str, show_memory: bool, context: int, kv_type: KvType
 ) -> None:
     """Lists the GGUF files, as their headers describe them, and whether they fit into the memory that is free."""
     settings = LoadSettings(context=context, kv_type=kv_type)
-    with front.desk("create") as desk:
+    with front.desk("create") if folder else front.glance() as desk:
         if folder:
             desk.library.add_folder(folder)
         found = desk.library.files(rescan=True)

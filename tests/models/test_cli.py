@@ -1,0 +1,98 @@
+"""``workbench models`` and what is below it, on a real file and a real home folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli, cli
+from tests.engine.test_gguf_header import write_model
+from tests.models.conftest import HASH, keep_in_ollama
+
+__all__ = ["cli"]
+
+
+@pytest.fixture
+def folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model in the models folder, and the working folder beside it."""
+    folder = tmp_path / "models" / "gguf"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    write_model(folder / "Tiny-F16.gguf")
+    return folder
+
+
+def test_the_list_stays_what_it_was(folder: Path, cli: Cli) -> None:
+    assert "Tiny-F16" in cli("models").out
+    assert json.loads(cli("models", "--json").out)[0]["name"] == "Tiny-F16"
+    assert "weights" in cli("models", "Tiny-F16").out
+    help_text = cli("models", "--help").out
+    for command in ("list", "show", "note", "hash", "copies", "preset", "modelfile", "idle"):
+        assert f"  {command} " in help_text
+
+
+def test_a_note_is_written_shown_listed_and_cleared(folder: Path, cli: Cli) -> None:
+    cli("models", "note", "Tiny-F16", "--for", "drafts", "--review", "2020-01-31")
+    shown = cli("models", "show", "Tiny-F16").out
+    assert "drafts" in shown
+    assert "2020-01-31 (overdue)" in shown
+    assert "✗ overdue" in cli("models", "note").out
+    assert "## Chosen for\n\ndrafts" in cli("models", "show", "Tiny-F16", "--markdown").out
+    cli("models", "note", "Tiny-F16", "--limits", "no tables")
+    kept = json.loads(cli("models", "show", "Tiny-F16", "--json").out)["note"]
+    assert (kept["chosen_for"], kept["limits"]) == ("drafts", "no tables")
+    assert "No notes." in cli("models", "note", "Tiny-F16", "--clear").out
+    refused = cli("models", "note", "Tiny-F16", "--review", "soon")
+    assert refused.code == 2
+    assert "2027-01-31" in refused.err
+
+
+def test_hashes_copies_and_a_blob_that_lies(folder: Path, home: Path, cli: Cli) -> None:
+    (folder / "Same-F16.gguf").write_bytes((folder / "Tiny-F16.gguf").read_bytes())
+    assert "2 files have no hash yet" in cli("models", "copies").out
+    assert len([line for line in cli("models", "hash").out.splitlines() if len(line.split()[0]) == 64]) == 2
+    copies = cli("models", "copies").out
+    assert "Same-F16.gguf" in copies
+    assert "could be freed" in copies
+    keep_in_ollama(home, write_model(folder.parent / "other.gguf", note="x"), HASH)
+    checked = cli("models", "hash", "--verify")
+    assert checked.code == 1
+    assert "smollm2:135m  differs from what was known" in checked.out
+
+
+def test_a_preset_goes_out_as_a_modelfile_and_comes_back(folder: Path, cli: Cli) -> None:
+    cli("models", "preset", "save", "small", "--ctx", "2048", "--kv", "q8_0", "--lora", "style.gguf:0.5")
+    cli("models", "preset", "save", "small", "--no-flash", "--system", "Be brief.")
+    kept = json.loads(cli("models", "preset", "show", "small").out)
+    assert (kept["load"]["context"], kept["load"]["kv_type"], kept["load"]["flash_attention"]) == (2048, "q8_0", False)
+    assert kept["load"]["adapters"] == [{"type": "Adapter", "path": "style.gguf", "scale": 0.5}]
+    cli("models", "modelfile", "export", "small", "Modelfile")
+    with Path("Modelfile").open("a") as file:
+        file.write("PARAMETER mirostat 2\nBANNER hi\n")
+    told = cli("models", "modelfile", "import", "Modelfile", "again").out
+    assert "no effect here: PARAMETER mirostat 2" in told
+    assert "no effect here: BANNER hi" in told
+    assert "again" in cli("models", "preset").out
+    cli("models", "preset", "delete", "small")
+    assert cli("models", "preset", "show", "small").code == 1
+
+
+def test_what_ollama_keeps_becomes_a_preset(folder: Path, home: Path, cli: Cli) -> None:
+    keep_in_ollama(home, folder / "Tiny-F16.gguf", HASH)
+    assert "Ollama smollm2:135m" in cli("models", "show", "Tiny-F16").out
+    cli("models", "modelfile", "import", "Tiny-F16", "tiny")
+    assert "SYSTEM You are brief." in cli("models", "modelfile", "export", "tiny").out
+
+
+def test_idle_minutes_are_remembered(folder: Path, cli: Cli) -> None:
+    assert "never" in cli("models", "idle").out
+    cli("models", "idle", "10")
+    assert "after 10 minutes" in cli("models", "idle").out
+
+
+def test_a_model_that_isnt_there(folder: Path, cli: Cli) -> None:
+    refused = cli("models", "show", "nothing")
+    assert refused.code == 1
+    assert "workbench models lists" in refused.err
