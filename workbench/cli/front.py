@@ -6,9 +6,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal, Protocol, TypeAlias
 
 from workbench.desk import Desk
@@ -51,6 +52,16 @@ class FrontEnds:
                 yield desk
         finally:
             desk.close()
+
+
+    @contextmanager
+    def glance(self) -> Iterator[Desk]:
+        """For a command that tells something without a file too: where there is none, a desk on one that goes again."""
+        with ExitStack() as stack:
+            file = self.file
+            if not file.exists():
+                file = Path(stack.enter_context(TemporaryDirectory()), DEFAULT_FILE)
+            yield stack.enter_context(self.desk("change" if self.file.exists() else "create", file))
 
 
 @contextmanager
