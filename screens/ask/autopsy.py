@@ -32,7 +32,7 @@ _SUGGESTED: Final = 40
 class AutopsyScreen(ModalScreen[str]):
     """Asks which chunk, and tells. Dismisses with a change for what-if, "" when left."""
 
-    CSS_PATH = "ask.tcss"
+    CSS_PATH: ClassVar = ["../dialogs.tcss", "ask.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "list", "To the chunks", show=False, id="autopsy.list"),
         Binding("slash", "question", "Another chunk", show=False, id="autopsy.question"),
@@ -51,9 +51,7 @@ class AutopsyScreen(ModalScreen[str]):
         """What is sought, the chunks that it may mean, what became of the chosen one."""
         with Vertical(classes="dialog full autopsy") as box:
             box.border_title = content(tr("Autopsy ── {query}", query=self._trace.query))
-            box.border_subtitle = content(
-                tr("type, ↓ and enter chooses a chunk · / another · w tries the smallest change · esc closes")
-            )
+            box.border_subtitle = content(tr("enter chooses · / another · w tries the smallest change · esc closes"))
             yield Input(placeholder=tr("Words of the passage, a document's name, or a chunk's id"), classes="pane")
             yield Grid(
                 [
@@ -151,7 +149,7 @@ def _row(chunk: Chunk) -> Row:
 def autopsy_page(found: Autopsy, width: int) -> Page:
     """Ranks, the stage that lost it, and what would have kept it."""
     page = Page(width)
-    page.head(f"{found.source_id}  {found.chunk_id[:12]}").say("“" + " ".join(found.text.split())[:400] + "”")
+    page.head(f"{found.source_id}  {found.chunk_id[:12]}").say("“" + " ".join(found.text.split())[:160] + "…”")
     page.head(tr("where it stood"))
     passed = tr("passes") if found.passes_filter else tr("does not pass")
     rows = {
@@ -165,7 +163,7 @@ def autopsy_page(found: Autopsy, width: int) -> Page:
     }
     lost = ("lexical", "dense") if found.lost_at == "lanes" else (found.lost_at,)
     table = [
-        (name, rank, " ".join(filter(None, ["✗ " + tr("lost here") if key in lost else "", more])))
+        (name, rank, " · ".join(filter(None, ["✗ " + tr("lost here") if key in lost else "", more])))
         for key, (name, rank, more) in rows.items()
     ]
     page.table((tr("stage"), tr("rank"), ""), table, right=(1,))

@@ -61,7 +61,7 @@ def read_draft(desk: Desk, trace: Trace) -> Draft:
 class CaseDialog(ModalScreen[None]):
     """Space marks gold; ctrl+s saves."""
 
-    CSS_PATH = "ask.tcss"
+    CSS_PATH: ClassVar = ["../dialogs.tcss", "ask.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", id="case.save"),
         Binding("escape", "dismiss", "Close", id="case.close"),

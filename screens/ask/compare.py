@@ -44,7 +44,7 @@ def read_pair(desk: Desk, a: str, b: str) -> Pair:
 class CompareScreen(ModalScreen[None]):
     """One long page, to scroll and to search."""
 
-    CSS_PATH = "ask.tcss"
+    CSS_PATH: ClassVar = ["../dialogs.tcss", "ask.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="compare.close"),
         *HELP,

@@ -18,6 +18,8 @@ from workbench.retrieval.rerank import describe_gain
 from workbench.text.words import is_stopword
 from workbench.traces.stages import lanes
 
+_LEAST = 0.001
+"""Scores below it are told as such: BM25 gives nearly nothing for a word that most chunks have."""
 _ROWS = 50
 """Hits that a table shows at most."""
 
@@ -101,11 +103,15 @@ def lane_page(story: Story, found: LaneResult, page: Page) -> None:
         return
     if found.note:
         page.say(found.note)
-    rows = [(f"{hit.rank}", f"{hit.score:.4g}", *story.named(hit.chunk_id)) for hit in found.hits]
+    rows = [(f"{hit.rank}", _score(hit.score), *story.named(hit.chunk_id)) for hit in found.hits]
     page.table(("#", tr("score"), tr("source"), "§", tr("text")), rows, right=(0, 1))
     page.head(tr("dropped"))
     cut = tr("What stood below rank {k}.", k=count(found.k))
     page.say(cut if len(found.hits) >= found.k else tr("Nothing: {count} hits are all there are.", count=len(rows)))
+
+
+def _score(score: float) -> str:
+    return f"{score:.3f}" if score >= _LEAST else f"<{_LEAST}"
 
 
 def fusion_page(story: Story, found: FusionResult, page: Page) -> None:

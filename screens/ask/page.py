@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, Final, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -20,6 +21,12 @@ from workbench.text.clean import printable
 
 HEAD: Final = "▸ "
 """Begins a line that heads a part of the page."""
+
+
+NARROWEST: Final = 14
+"""Cells below which a cut column says too little, so that the last one goes."""
+FEWEST: Final = 3
+"""Columns that a table always has."""
 
 
 class Page:
@@ -58,16 +65,24 @@ class Page:
         return self
 
     def table(self, titles: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Page:
-        """Columns as wide as their widest cell; the last takes what is left and is cut there."""
-        cells = [[printable(" ".join(cell.split()), newlines=False) for cell in row] for row in rows]
-        if not cells:
+        """Columns as wide as their widest cell. Where they don't fit, the widest are cut; then the last is left out."""
+        cells = [[printable(" ".join(cell.split()), newlines=False) for cell in row] for row in (titles, *rows)]
+        if len(cells) == 1:
             return self
-        widths = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
-        widths[:-1] = [min(width, max(8, self.width // 3)) for width in widths[:-1]]
-        used = 2 + sum(widths[:-1]) + 2 * (len(widths) - 1)
-        widths[-1] = min(widths[-1], max(8, self.width - used))
-        self._lines += [_row(row, widths, right) for row in (titles, *cells)]
+        widths = _fitted([max(map(cell_len, column)) for column in zip(*cells, strict=True)], self.width - 2)
+        self._lines += [_row(row[: len(widths)], widths, right) for row in cells]
         return self
+
+
+def _fitted(widths: list[int], room: int) -> list[int]:
+    """Every width at most the largest one with which all fit, two cells between them."""
+    left = room - 2 * (len(widths) - 1)
+    most = max(1, *widths)
+    while most > 1 and sum(min(width, most) for width in widths) > left:
+        most -= 1
+    if most < NARROWEST and len(widths) > FEWEST:
+        return _fitted(widths[:-1], room)
+    return [min(width, most) for width in widths]
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
@@ -91,9 +106,10 @@ class PageText(Passage):
     def render_line(self, y: int) -> Strip:
         """A heading in the accent; else as a passage's."""
         strip = super().render_line(y)
-        if strip.text.startswith(HEAD):
-            return strip.apply_style(self.get_component_rich_style("pagetext--head", partial=True))
-        return strip
+        if not strip.text.startswith(HEAD):
+            return strip
+        head = self.get_component_rich_style("pagetext--head", partial=True)
+        return Strip([Segment(part.text, (part.style or self.rich_style) + head) for part in strip])
 
 
 class Reader(Vertical):

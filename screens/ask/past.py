@@ -43,7 +43,7 @@ class PastDialog(ModalScreen[PastWish]):
         comparing: it was opened to compare, so enter doesn't open.
     """
 
-    CSS_PATH = "ask.tcss"
+    CSS_PATH: ClassVar = ["../dialogs.tcss", "ask.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "list", "To the questions", show=False, id="past.list"),
         Binding("slash", "search", "Search", key_display="/", show=False, id="past.search"),
@@ -76,7 +76,7 @@ class PastDialog(ModalScreen[PastWish]):
         with Vertical(classes="dialog full past") as box:
             box.border_title = content(tr("Compare with…") if self._comparing else tr("Questions asked"))
             does = tr("enter compares") if self._comparing else tr("enter opens · = compares")
-            keys = tr("r asks again · d deletes · space marks · esc closes")
+            keys = tr("r asks again · d deletes · space marks · esc")
             box.border_subtitle = content(f"{does} · {keys}")
             yield Input(placeholder=tr("Words of the question"), classes="pane")
             yield Grid(

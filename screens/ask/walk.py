@@ -22,7 +22,7 @@ from workbench.i18n import tr
 class WalkScreen(ModalScreen[None]):
     """Stages on the left, the page of the chosen one on the right; on a narrow terminal the rail is one line."""
 
-    CSS_PATH = "ask.tcss"
+    CSS_PATH: ClassVar = ["../dialogs.tcss", "ask.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- Textual declares it as an instance variable
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab,right,l", "step(1)", "Next stage", key_display="tab →", id="walk.next", priority=False),

@@ -140,7 +140,7 @@ class WhatIfScreen(ModalScreen[Tuning]):
         tuning: that is in force for the next questions; ``change``: to begin with, as ``--what-if`` takes it.
     """
 
-    CSS_PATH = "ask.tcss"
+    CSS_PATH: ClassVar = ["../dialogs.tcss", "ask.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- Textual declares it as an instance variable
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "turn(-1)", "Less", show=False, id="whatif.less"),
@@ -174,11 +174,11 @@ class WhatIfScreen(ModalScreen[Tuning]):
         """Switches beside ranking and evidence."""
         with Vertical(classes="dialog full whatif") as box:
             box.border_title = content(tr("What if"))
-            box.border_subtitle = content(
-                tr("←→ change · 0 resets it, r all · enter uses them from now on · d the defaults again · esc")
-            )
+            box.border_subtitle = content(tr("←→ change · 0 r reset · enter uses them from now on · d defaults · esc"))
             with Horizontal():
-                yield Grid([Column(tr("setting"), 15), Column(tr("now"), 0), Column(tr("was"), 11)], id="switches")
+                yield Grid(
+                    [Column(tr("setting"), 15), Column(tr("now"), 0), Column(tr("was"), 11, keep=40)], id="switches"
+                )
                 with Vertical(id="outcome"):
                     yield Grid(_columns(), id="would-rank")
                     yield Static("", id="would-tell")
@@ -306,7 +306,7 @@ def _columns() -> list[Column]:
         Column("", 4),
         Column(tr("was"), 3, "right"),
         Column(tr("source"), 0, tail=True, fit=True),
-        Column(tr("text"), 0, fold=True),
+        Column(tr("text"), 0, keep=60, fold=True),
     ]
 
 
