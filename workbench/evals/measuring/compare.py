@@ -178,6 +178,13 @@ def _warnings(a: Run, b: Run, differs: Sequence[str], paired: int, together: int
                 names=", ".join(differs),
             )
         )
+    elif differs == (IMPORTED,):
+        found.append(
+            tr(
+                "An imported run ranks documents, and ours chunks. Where documents have several, compare alike: "
+                "export ours in TREC's form and import it too."
+            )
+        )
     elif not differs:
         found.append(tr("Nothing differs between the two: what changed is chance."))
     if a.dataset_hash != b.dataset_hash:

@@ -96,7 +96,7 @@ def _remarks(corpus: CorpusRepository, dataset: Dataset, cases: Sequence[Case], 
     if strange:
         yield tr("{count} topics aren't in the dataset and stayed out: {names}", count=len(strange),
                  names=first_of(strange))  # fmt: skip
-    silent = [name for name in names if name not in read.rankings]
+    silent = [case.id for case in cases if case.answerable and relevant(case) and case.id not in read.rankings]
     if silent:
         yield tr("{count} questions aren't in the run and count as nothing found: {names}", count=len(silent),
                  names=first_of(silent))  # fmt: skip
