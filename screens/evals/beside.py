@@ -77,7 +77,7 @@ class BesideScreen(ModalScreen[int]):
                     Column(tr("run"), fit=True),
                     Column(tr("change"), 10, "right"),
                     Column("p", 9),
-                    Column(tr("fixed, broken"), 8),
+                    Column("+ −", 7),
                     Column(tr("changed")),
                 ],
                 id="ladder",

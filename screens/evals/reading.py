@@ -155,12 +155,16 @@ def read_figures(desk: Desk, view: RunView) -> RunView:
 
 
 def read_labels(desk: Desk, view: RunView) -> RunView:
-    """The same run with its labels as they are now, and judges' agreement with them."""
+    """The same run with its labels and judges as they are now."""
     if view.run is None:
         return view
     labels = {label.case_id: label for label in desk.evals.labels(view.run.id)}
-    items = tuple(replace(item, label=labels.get(item.case.id)) for item in view.items)
-    return replace(view, items=items, agreement=_agreement(items), judged=desk.evals.judgements(view.run.id))
+    found = desk.evals.judgements(view.run.id)
+    said = verdicts(found)
+    items = tuple(
+        replace(item, label=labels.get(item.case.id), judged=said.get(item.case.id, ())) for item in view.items
+    )
+    return replace(view, items=items, agreement=_agreement(items), judged=found)
 
 
 def _agreement(items: Sequence[CaseItem]) -> Agreement | None:
