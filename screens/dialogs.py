@@ -27,15 +27,25 @@ HELP: Final = with_alt("question_mark", "app.help", "Help", id="dialog.help", ty
 """The help in a dialog: the app's own keys don't act there."""
 
 
-class ErrorDialog(ModalScreen[None]):
-    """Title, message, remedy, and for an engine its last log lines."""
+class ErrorDialog(ModalScreen[bool]):
+    """Title, message, remedy, and for an engine its last log lines.
+
+    Args:
+        retry: what would be other if it were tried again, "" when there is no such offer; dismisses with True when the
+            person takes it.
+    """
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [CLOSE, Binding("enter", "dismiss", "Close", id="error.close"), *HELP]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        CLOSE,
+        Binding("enter", "dismiss", "Close", id="error.close"),
+        Binding("r", "retry", "Try again", id="error.retry", tooltip="With settings that ask for less"),
+        *HELP,
+    ]
 
-    def __init__(self, error: WorkbenchError) -> None:
+    def __init__(self, error: WorkbenchError, retry: str = "") -> None:
         super().__init__()
-        self.error = error
+        self.error, self._retry = error, retry
 
     def compose(self) -> ComposeResult:
         """The error's own words."""
@@ -46,9 +56,20 @@ class ErrorDialog(ModalScreen[None]):
             yield Static(content(error.message))
             if error.remedy:
                 yield Static(content(("→ ", Tone.ACCENT), error.remedy), classes="remedy")
+            if self._retry:
+                again = tr("tries again {change}", change=self._retry)
+                yield Static(content(("r ", Tone.ACCENT), (again, Tone.STRONG)), classes="remedy", id="retry")
             if isinstance(error, EngineError) and error.log:
                 yield Static(content((tr("The engine's last words:"), Tone.DIM)), classes="remedy")
                 yield Static(content(("\n".join(error.log[-12:]), Tone.DIM)))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Trying again is offered where something is proposed."""
+        return action != "retry" or bool(self._retry)
+
+    def action_retry(self) -> None:
+        """Takes the offer."""
+        self.dismiss(True)
 
 
 class NoteDialog(ModalScreen[None]):

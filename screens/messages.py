@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.records.answers import Trace
     from workbench.records.benchmarks import BenchProgress
     from workbench.records.evals import RunProgress
+    from workbench.records.library import HashProgress
     from workbench.records.models import LoadProgress
 
 
@@ -55,6 +56,14 @@ class BenchMoved(Snapshot):
     """Fires for every repetition that a running bench ends; carries all its figures so far."""
 
     def __init__(self, progress: BenchProgress) -> None:
+        super().__init__()
+        self.progress = progress
+
+
+class HashMoved(Message):
+    """Fires while model files are hashed in the background; carries how far that is."""
+
+    def __init__(self, progress: HashProgress) -> None:
         super().__init__()
         self.progress = progress
 

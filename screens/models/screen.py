@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, get_args
+from datetime import date
+from typing import TYPE_CHECKING, ClassVar, Final, get_args
 
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from screens.base import ModeScreen
-from screens.dialogs import PathDialog
-from screens.messages import LoadMoved
+from screens.dialogs import ErrorDialog, PathDialog
+from screens.messages import HashMoved, LoadMoved
+from screens.models.card import Shelf, card, columns, legend, nothing, row, title
+from screens.models.gauges import GaugesStrip
+from screens.models.note import ModelNoteDialog
 from screens.models.rooms import Rooms
-from screens.style import Line, Tone, bar, content, count, gauge, parameters, size
+from screens.models.settings import Chosen, SettingsDialog
+from screens.style import Tone, bar, content, size
 from screens.widgets.facts import Fact, Facts
-from screens.widgets.grid import Column, Grid, ListPane, Row
-from screens.widgets.memory import fit_cell, memory_lines
+from screens.widgets.grid import Grid, ListPane
+from screens.widgets.memory import memory_lines
 from screens.work import Job, Jobs
-from workbench.errors import WorkbenchError
+from workbench.errors import EngineError, WorkbenchError
 from workbench.i18n import tr
-from workbench.records.models import KvType, LoadedModel, LoadProgress, LoadSettings, MemoryFit, ModelFile
+from workbench.library.notes import card_markdown
+from workbench.records.library import HashProgress, ModelNote, Preset
+from workbench.records.models import KvType, LoadedModel, LoadProgress, LoadSettings, MemoryFit, ModelFile, SaferLoad
 
 if TYPE_CHECKING:
     from workbench.desk import Desk, DeskStatus
@@ -34,13 +39,11 @@ CONTEXTS = (1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 """What + and − go through."""
 KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 
-Known: TypeAlias = tuple[tuple[ModelFile, ...], tuple[MemoryFit, ...]]
-
 
 class ModelsScreen(ModeScreen):
     """The library beside the card of the file under the cursor, gauges below."""
 
-    CSS_PATH = "models.tcss"
+    CSS_PATH = ["models.tcss", "bench.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
     AUTO_FOCUS = "#library-grid"
     mode = "models"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,6 +51,10 @@ class ModelsScreen(ModeScreen):
         Binding("u", "unload", "Unload", id="models.unload", tooltip="Ends the child and tells what came back"),
         Binding("plus", "context(1)", "Context", id="models.more", tooltip="More of it for the next load; - is less"),
         Binding("minus", "context(-1)", "Less context", show=False, id="models.less"),
+        Binding("s", "settings", "Settings", id="models.settings", tooltip="How the next model is loaded; presets"),
+        Binding("e", "note", "Note", id="models.note", tooltip="Chosen for, discarded, limits, next review"),
+        Binding("x", "export", "Card", show=False, id="models.export", tooltip="Copies the card as Markdown"),
+        Binding("R", "failure", "Failure", id="models.failure", tooltip="Why the model's process ended; try again"),
         Binding("v", "kv_type", "KV type", id="models.kv", tooltip="How keys and values are kept: f16, q8_0, q4_0"),
         Binding(
             "w",
@@ -66,25 +73,27 @@ class ModelsScreen(ModeScreen):
 
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
-        self._files: dict[str, ModelFile] = {}
-        self._fits: dict[str, MemoryFit] = {}
+        self._shelf = Shelf()
         self._settings = LoadSettings()
         self._under_cursor = ""
         self._loaded = ""
+        self._ended = False
+        self._tried = ("", self._settings)
         self._loading: Job | None = None
+        self._hashing: Job | None = None
 
     def body(self) -> Iterable[Widget]:
         """Library and card, then gauges."""
         with Horizontal(id="models"):
-            yield ListPane(_title, _columns(), id="library")
+            yield ListPane(lambda shown, there: title(self._shelf, shown, there), columns(), id="library", marks=True)
             with VerticalScroll(id="card", classes="pane", can_focus=False):
                 yield Facts(id="card-text")
-        yield Static("", id="gauges", classes="pane")
+        yield GaugesStrip()
         yield Rooms(self.desk, self.jobs)
 
     def on_mount(self) -> None:
         """Titles in the interface's language."""
-        self.query_one("#gauges").border_title = content(tr("Memory"))
+        self.query_one("#gauges").border_title = content(tr("Gauges"))
         self.query_one("#gauges", Static).update(content((tr("reading…"), Tone.DIM)))
 
     # -- the list --------------------------------------------------------------------------------------------------
@@ -96,49 +105,80 @@ class ModelsScreen(ModeScreen):
     def _read(self, rescan: bool) -> None:
         settings = self._settings
 
-        def read() -> Known:
-            files = self.desk.library.files(rescan=rescan)
-            return files, self.desk.library.memory(files, settings)
+        def read() -> Shelf:
+            library = self.desk.library
+            files = library.files(rescan=rescan)
+            fits = dict(zip((f.path for f in files), library.memory(files, settings), strict=True))
+            return Shelf({f.path: f for f in files}, fits, library.notes.for_all(files))
 
-        self.jobs.read(self, read, lambda known: self._show(known, settings))
+        self.jobs.read(self, read, lambda shelf: self._show(shelf, settings))
 
-    def _show(self, known: Known, settings: LoadSettings) -> None:
-        files, fits = known
+    def _show(self, shelf: Shelf, settings: LoadSettings) -> None:
         if settings != self._settings:  # a later reading is on its way
             return
-        self._files = {f.path: f for f in files}
-        self._fits = {f.path: fit for f, fit in zip(files, fits, strict=True)}
+        shelf.hashing = self._shelf.hashing
+        self._shelf = shelf
         self._show_rows()
-        if files:
+        if shelf.files:
             self._show_card(self._under_cursor)
+            self._hash()
         else:
-            self.query_one(Facts).show([], before=_nothing())
+            self.query_one(Facts).show([], before=nothing())
 
     def _show_rows(self) -> None:
-        self.query_one(ListPane).show([_row(f, self._loaded, self._fits.get(f.path)) for f in self._files.values()])
+        self.query_one(ListPane).show([row(f, self._loaded, self._shelf) for f in self._shelf.listed])
+
+    def legend(self) -> list[Fact]:
+        """The marks of the list."""
+        return legend()
+
+    def _hash(self) -> None:
+        """Has the files hashed that aren't yet, unless that is under way."""
+        if self._hashing or all(f.hash or f.problem for f in self._shelf.listed):
+            return
+        self._hashing = self.jobs.run(
+            self, "hash", self.desk.library.hash_files, each=HashMoved, then=self._hashed, kind="watch"
+        )
+
+    @on(HashMoved)
+    def hash_moved(self, event: HashMoved) -> None:
+        """Progress stands in the list; a hash that is known may make a copy known."""
+        progress = event.progress
+        if progress.hash:
+            self._shelf.hashing.pop(progress.path, None)
+            self._read(rescan=False)
+        else:
+            self._shelf.hashing[progress.path] = progress.fraction
+            self._show_rows()
+            if progress.path == self._under_cursor:
+                self._show_card(progress.path)
+
+    def _hashed(self, _: HashProgress | None) -> None:
+        self._shelf.hashing.clear()
 
     @on(Grid.Highlighted, "#library-grid")
     def highlighted(self, event: Grid.Highlighted) -> None:
         """The card follows the cursor."""
         self._under_cursor = event.key
         self._show_card(event.key)
-        self.query_one(Rooms).file_changed(self._files.get(event.key))
+        self.query_one(Rooms).file_changed(self._shelf.files.get(event.key))
         self.query_one("#card").scroll_home(animate=False)
         self.refresh_bindings()
 
     def _show_card(self, path: str) -> None:
-        file, fit = self._files.get(path), self._fits.get(path)
+        file, fit = self._shelf.files.get(path), self._shelf.fits.get(path)
         self.query_one("#card").border_title = content(file.name if file else "")
         if file:
             memory = memory_lines(file, self._settings, fit) if fit and not file.problem else None
-            self.query_one(Facts).show(card(file), before=memory)
+            self.query_one(Facts).show(card(file, self._shelf), before=memory)
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
     def action_context(self, step: int) -> None:
         """The next larger or smaller context, for the next load."""
-        at = CONTEXTS.index(self._settings.context) + step
-        self._set(replace(self._settings, context=CONTEXTS[max(0, min(at, len(CONTEXTS) - 1))]))
+        now = self._settings.context
+        others = [c for c in CONTEXTS if c > now] if step > 0 else [c for c in reversed(CONTEXTS) if c < now]
+        self._set(replace(self._settings, context=others[0] if others else now))
 
     def action_kv_type(self) -> None:
         """The next type of keys and values, for the next load."""
@@ -153,11 +193,66 @@ class ModelsScreen(ModeScreen):
         self._settings = settings
         self._read(rescan=False)
 
+    def action_settings(self) -> None:
+        """Asks for all the settings of the next load."""
+        if file := self._file:
+            library = self.desk.library
+
+            def ask(known: tuple[float, tuple[Preset, ...]]) -> None:
+                def fit(settings: LoadSettings) -> MemoryFit:
+                    return library.memory([file], settings)[0]
+
+                dialog = SettingsDialog(file.name, self._settings, *known, self.jobs, fit)
+                self.app.push_screen(dialog, self._chosen)
+
+            self.jobs.read(self, lambda: (library.idle_minutes, library.presets.all()), ask)
+
+    def _chosen(self, chosen: Chosen | None) -> None:
+        if chosen is None:
+            return
+
+        def keep() -> None:
+            library = self.desk.library
+            library.idle_minutes = chosen.idle
+            if chosen.preset:
+                known = next((p for p in library.presets.all() if p.name == chosen.preset), Preset(chosen.preset))
+                library.presets.save(replace(known, load=chosen.settings))
+
+        self.jobs.read(self, keep, lambda _: None)
+        self._set(chosen.settings)
+        if chosen.load:
+            self.action_load()
+
+    # -- notes -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _file(self) -> ModelFile | None:
+        """The one under the cursor."""
+        return self._shelf.files.get(self._under_cursor)
+
+    def action_note(self) -> None:
+        """Asks for a note about the file under the cursor."""
+        if file := self._file:
+            note = self._shelf.notes.get(file.path, ModelNote())
+            self.app.push_screen(ModelNoteDialog(file.name, note), lambda written: self._note(file, written))
+
+    def _note(self, file: ModelFile, note: ModelNote | None) -> None:
+        if note is not None:
+            self.jobs.read(self, lambda: self.desk.library.notes.save(file, note), lambda _: self._read(rescan=False))
+
+    def action_export(self) -> None:
+        """The card with its notes, as Markdown, to the terminal's clipboard."""
+        if file := self._file:
+            note = self._shelf.notes.get(file.path, ModelNote())
+            self.app.copy_to_clipboard(card_markdown(file, note, self._shelf.listed, date.today()))
+            self.notify(tr("Copied."), timeout=2)
+
     def status_changed(self, status: DeskStatus) -> None:
         """Gauges, and the mark of the loaded file."""
         if self._loading is None:
-            self.query_one("#gauges", Static).update(gauges_text(status))
+            self.query_one(GaugesStrip).show(status)
         loaded = status.model.file.path if status.model else ""
+        self._ended = bool(status.ended)
         if loaded != self._loaded:
             self._loaded = loaded
             self._show_rows()
@@ -172,15 +267,16 @@ class ModelsScreen(ModeScreen):
             return None
         if action == "stop":
             return self._loading is not None or bool(self.query_one(Rooms).opened)
+        if action == "failure":
+            return self._ended
         if action == "window":
-            file = self._files.get(self._under_cursor)
-            return bool(file and file.shape.window)
+            return bool(self._file and self._file.shape.window)
         return True
 
     @on(Grid.Opened, "#library-grid")
     def action_load(self) -> None:
         """Loads the file under the cursor."""
-        file = self._files.get(self.query_one("#library-grid", Grid).key)
+        file = self._shelf.files.get(self.query_one("#library-grid", Grid).key)
         if file:
             self.load(file)
 
@@ -190,6 +286,7 @@ class ModelsScreen(ModeScreen):
             self.notify(tr("Another model is being loaded: esc stops it."), severity="warning", timeout=3)
             return
         settings = self._settings
+        self._tried = file.path, settings
         self._loading = self.jobs.run(
             self,
             tr("load {name}", name=file.name),
@@ -222,11 +319,46 @@ class ModelsScreen(ModeScreen):
         self.refresh_bindings()
         self._read(rescan=False)
         if last and last.model:
-            self.notify(tr("{name} is ready.", name=last.model.file.name), timeout=3, markup=False)
+            self._ready(last.model)
+
+    def _ready(self, model: LoadedModel) -> None:
+        taken = model.offload
+        if taken.reason:
+            told = tr("{taken} of {asked} layers on the GPU:", taken=taken.taken, asked=taken.asked)
+            self.notify(f"{told} {taken.reason}", severity="warning", timeout=8, markup=False)
+        else:
+            self.notify(tr("{name} is ready.", name=model.file.name), timeout=3, markup=False)
 
     def _failed(self, error: WorkbenchError) -> None:
         self._finished(None)
-        self.bench.show_error(error)
+        self._offer(error)
+
+    def action_failure(self) -> None:
+        """Why the process of the loaded model ended."""
+
+        def death() -> WorkbenchError | None:
+            generator = self.desk.library.generator
+            return generator.death if generator else None
+
+        self.jobs.read(self, death, lambda error: self._offer(error) if error else None)
+
+    def _offer(self, error: WorkbenchError) -> None:
+        """Tells of the failure, and offers to try again with less."""
+        path, settings = self._tried
+        if not isinstance(error, EngineError):
+            self.bench.show_error(error)
+            return
+
+        def offer(safer: SaferLoad | None) -> None:
+            dialog = ErrorDialog(error, safer.change if safer else "")
+            self.app.push_screen(dialog, lambda again: self._again(path, safer) if again and safer else None)
+
+        self.jobs.read(self, lambda: self.desk.library.safer(error, path, settings), offer)
+
+    def _again(self, path: str, safer: SaferLoad) -> None:
+        self._set(safer.settings)
+        if file := self._shelf.files.get(path):
+            self.load(file)
 
     def action_stop(self) -> None:
         """Stops loading, else shuts the room that is open."""
@@ -271,110 +403,3 @@ class ModelsScreen(ModeScreen):
 def _describe(job: Job, progress: LoadProgress) -> None:
     job.fraction = progress.fraction
     job.detail = f"{progress.fraction * 100:.0f} %"
-
-
-def _title(shown: int, there: int) -> str:
-    return f"{tr('Library')} ── {there if shown == there else f'{shown}/{there}'}"
-
-
-def _columns() -> list[Column]:
-    return [
-        Column("", 1),
-        Column(tr("name"), 0),
-        Column(tr("quant"), 7),
-        Column(tr("size"), 8, "right", keep=48),
-        Column(tr("params"), 8, "right", keep=80),
-        Column(tr("ctx"), 7, "right", keep=80),
-        Column(tr("fits"), 10, keep=40),
-    ]
-
-
-def _row(file: ModelFile, loaded: str, fit: MemoryFit | None) -> Row:
-    mark: Line = ("●", Tone.GOOD) if file.path == loaded else ("✗", Tone.BAD) if file.problem else ("◦", Tone.DIM)
-    context = count(file.context) if file.context else "–"
-    name = file.name.removesuffix(".gguf")
-    cells: tuple[Line, ...] = (
-        mark,
-        name,
-        file.quantization or "–",
-        size(file.size),
-        parameters(file.parameters),
-        context,
-    )
-    return Row(file.path, (*cells, ("!", Tone.BAD) if file.problem else fit_cell(fit)))
-
-
-def card(file: ModelFile) -> list[Fact]:
-    """What the header says."""
-    if file.problem:
-        return [("✗", (file.problem, Tone.BAD)), (tr("file"), file.path)]
-    template: Line = (
-        ("✓ " + tr("chat template"), Tone.GOOD) if file.chat_template else ("~ " + tr("no template"), Tone.WARN)
-    )
-    heads = tr("{heads} heads, {kv} for keys and values", heads=file.heads, kv=file.kv_heads)
-    return [
-        (tr("architecture"), f"{file.architecture} · {parameters(file.parameters)}"),
-        (tr("prompts"), template),
-        (tr("context"), tr("{count} tokens", count=count(file.context))),
-        (tr("quantization"), f"{file.quantization} · {file.bits_per_weight:.2f} {tr('bits per weight')}"),
-        (tr("tensors"), ", ".join(f"{n} {kind}" for kind, n in file.tensor_types)),
-        (tr("layers"), f"{file.layers} × {file.embedding}"),
-        (tr("attention"), f"{heads} × {file.head_dimension}"),
-        (tr("tokenizer"), file.tokenizer),
-        (tr("licence"), file.licence),
-        (tr("origin"), file.origin),
-        (tr("file"), f"{size(file.size)} · {Path(file.path).parent}"),
-    ]
-
-
-def _nothing() -> Content:
-    return content(
-        (tr("No GGUF files yet."), Tone.STRONG),
-        "\n\n",
-        ("a", Tone.ACCENT),
-        " " + tr("adds a folder that holds some; or, in a shell, workbench starter fetches a small one."),
-        "\n\n",
-        (tr("Answers work without a model: they quote the best sentences."), Tone.DIM),
-    )
-
-
-def gauges_text(status: DeskStatus) -> Content:
-    """One or two lines: the loaded model's memory and the machine's."""
-    g = status.gauges
-    ram = g.ram_used / g.ram_total if g.ram_total else 0.0
-    vram: Line = (
-        ("VRAM ", Tone.DIM),
-        f"{size(g.vram_used)} / {size(g.vram_total or 0)}" if g.vram_used is not None else "–",
-    )
-    machine: list[Line] = [
-        (
-            ("RAM ", Tone.DIM),
-            (gauge(ram), Tone.ACCENT),
-            f" {size(g.ram_used)} / {size(g.ram_total)}   ",
-        ),
-        vram,
-    ]
-    if g.vram_used is None and g.vram_note:
-        machine.append((f" ({g.vram_note})", Tone.DIM))
-    engine: list[Line] = [("\n✗ " + status.engine, Tone.BAD)] if status.engine else []
-    if status.ended:
-        return content(("✗ " + status.ended, Tone.BAD))
-    if status.model is None:
-        return content(*machine, *(engine or [("\n◦ " + tr("no model loaded: enter loads one"), Tone.DIM)]))
-    rss = (("RSS ", Tone.DIM), size(g.rss), f" ↑{size(g.rss_peak)}   ", ("CPU ", Tone.DIM), f"{g.cpu_percent:.0f} %   ")
-    return content(*machine, "\n", ("● ", Tone.GOOD), *rss, *_split(status.model))
-
-
-def _split(model: LoadedModel) -> list[Line]:
-    m = model.memory
-    used = [(tr("weights"), m.weights), ("KV", m.kv_cache), (tr("compute"), m.compute)]
-    parts: list[Line] = []
-    for name, octets in used:
-        parts.append(((name + " ", Tone.DIM), f"{size(octets)}   "))
-    return [
-        *parts,
-        (tr("ctx") + " ", Tone.DIM),
-        count(model.context),
-        (f"   {tr('loaded in')} ", Tone.DIM),
-        f"{model.load_ms:.0f} ms",
-    ]

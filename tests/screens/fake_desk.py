@@ -8,9 +8,13 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from tests.screens.fake_benchmarks import FakeBenchmarks
+from tests.screens.fake_inspector import FakeInspector
 from tests.screens.fake_lab import FakeLab
+from tests.screens.fake_playground import FakePlayground
 from tests.screens.fake_records import TEXTS, claim, context, fuse, models
 from workbench.desk import DeskStatus
+from workbench.engine.safer import safer
 from workbench.errors import EngineError, FilterError, NotFoundError
 from workbench.memory.room import Room, fit
 from workbench.ports import Cancel, DeleteCheck, TraceSummary
@@ -25,7 +29,18 @@ from workbench.records.answers import (
     TraceSpan,
 )
 from workbench.records.corpus import Chunk, Collection, Document, IngestOutcome, IngestProgress, IngestRequest, Recipe
-from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings, MemoryFit, MemorySplit, ModelFile
+from workbench.records.library import HashProgress, ModelNote, Preset
+from workbench.records.models import (
+    Gauges,
+    LoadedModel,
+    LoadProgress,
+    LoadSettings,
+    MemoryFit,
+    MemorySplit,
+    ModelFile,
+    SaferLoad,
+)
+from workbench.records.playground import Pulse
 from workbench.records.retrieval import (
     Analysis,
     FilterResult,
@@ -40,6 +55,32 @@ from workbench.records.retrieval import (
 from workbench.text.words import fold, is_stopword, words
 
 WHEN = datetime(2026, 3, 2, 10, 0)
+
+
+class FakeNotes:
+    """Notes by path."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, ModelNote] = {}
+
+    def for_all(self, files: Sequence[ModelFile]) -> dict[str, ModelNote]:
+        return self.kept
+
+    def save(self, file: ModelFile, note: ModelNote) -> None:
+        self.kept[file.path] = note
+
+
+class FakePresets:
+    """Presets by name."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Preset] = {}
+
+    def all(self) -> tuple[Preset, ...]:
+        return tuple(self.kept.values())
+
+    def save(self, preset: Preset) -> None:
+        self.kept[preset.name] = preset
 
 
 class FakeDesk:
@@ -60,6 +101,8 @@ class FakeDesk:
         self._folders: list[str] = []
         self._chosen = "" if empty else "regulations-2026"
         self.model: LoadedModel | None = None
+        self.idle_minutes = 0.0
+        self._notes, self._presets = FakeNotes(), FakePresets()
         self.deleted: list[str] = []
         self._ended = ""
         if not empty:
@@ -68,6 +111,10 @@ class FakeDesk:
             for number in range(copies):
                 self._add(f"notes/{number:04}.md", TEXTS["faq.md"])
         self.evals = FakeLab(self, empty=empty)
+        self.playground = FakePlayground()
+        self.pulses: tuple[Pulse, ...] = ()
+        self.inspector = FakeInspector(self, WHEN)
+        self.benchmarks = FakeBenchmarks(slow)
         self.searched.clear()
 
     # -- building --------------------------------------------------------------------------------------------------
@@ -134,6 +181,7 @@ class FakeDesk:
             gauges=gauges,
             reach="offline",
             ended=self._ended,
+            pulses=self.pulses if self.model else (),
         )
 
     def kill(self, reason: str) -> None:
@@ -280,12 +328,15 @@ class FakeDesk:
             13.7,
         )
 
-    def search_now(self, query: str, options: SearchOptions | None = None) -> SearchResult:
+    def search_typed(
+        self, query: str, options: SearchOptions | None = None, cancel: Cancel | None = None
+    ) -> Iterator[SearchResult]:
         asked = options or SearchOptions()
         if self.warm or len(asked.lanes) < 2:
-            return self.search(query, asked)
+            yield self.search(query, asked)
+            return
         found = self.search(query, dataclasses.replace(asked, lanes=("lexical",)))
-        return dataclasses.replace(found, lanes=found.lanes[:1])
+        yield dataclasses.replace(found, lanes=found.lanes[:1])
 
     def warm_embedder(self) -> None:
         self.warm = True
@@ -406,6 +457,28 @@ class FakeDesk:
 
     def memory(self, files: Sequence[ModelFile], settings: LoadSettings) -> tuple[MemoryFit, ...]:
         return tuple(fit(file, settings, Room(self.free)) for file in files)
+
+    @property
+    def notes(self) -> FakeNotes:
+        return self._notes
+
+    @property
+    def presets(self) -> FakePresets:
+        return self._presets
+
+    def hash_files(self, cancel: Cancel | None = None) -> Iterator[HashProgress]:
+        return iter(())
+
+    def safer(self, error: EngineError, path: str, settings: LoadSettings) -> SaferLoad | None:
+        return safer(error, settings)
+
+    @property
+    def generator(self) -> FakeDesk | None:
+        return self if self._ended else None
+
+    @property
+    def death(self) -> EngineError:
+        return EngineError("The language model's process ended", self._ended, log=("last words",), cause="memory")
 
     def unload(self) -> int:
         self.model = None
