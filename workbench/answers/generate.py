@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from workbench.answers.context import Budget, ordered
+from workbench.answers.free import readable, refuses
 from workbench.answers.grammar import answer_grammar
 from workbench.answers.loops import without_loop
 from workbench.answers.prompt import evidence_block, messages, plain, refusal
@@ -36,7 +37,8 @@ class Writer:
     def constrained(self) -> bool:
         """Whether a grammar holds the model: as asked, else where the model is small."""
         asked = self._options.constrained
-        return self._generator.model.file.parameters < LARGE if asked is None else asked
+        wanted = self._generator.model.file.parameters < LARGE if asked is None else asked
+        return wanted and self._generator.grammars
 
     def budget(self) -> Budget:
         """What the evidence shares the window with, in the model's own tokens. Raises EngineError."""
@@ -86,11 +88,11 @@ class Writer:
 
     def refused(self, text: str) -> bool:
         """Whether the model said that the sources don't say it, and nothing else."""
-        return text.strip().startswith(refusal(self._language))
+        return text.strip().startswith(refusal(self._language)) or (not self.constrained and refuses(text))
 
     def finished(self, generation: Generation) -> str:
-        """The text without a last sentence that was cut before its citation; the trace keeps it whole."""
-        text = generation.text
+        """The text with citations as marks, without a last sentence cut before its own; the trace keeps it whole."""
+        text = generation.text if self.constrained else readable(generation.text)
         if self.constrained and generation.stop_reason in ("length", "repetition") and "]" in text:
             return text[: text.rindex("]") + 1]
         return text

@@ -15,8 +15,8 @@ from workbench.retrieval.analysis import analyse, names_only
 from workbench.retrieval.filters import EVERYTHING
 from workbench.text.words import STOPWORDS, cjk_pairs, fold, stem, words
 
-SHORTEST: Final = 4
-"""Characters of a word from which on it is corrected: of three, every second word is one edit from another."""
+SHORTEST: Final = 5
+"""Characters of a word from which on it is corrected: of four, many a word is one edit from another ("nice", "nine")."""
 TWO_EDITS: Final = 7
 """Characters from which on two edits may be mended."""
 _LOOKED_AT: Final = 3  # chunks in which the suggestion's own spelling, with its accents, is looked for
@@ -32,7 +32,7 @@ class Speller:
     def corrections(self, analysis: Analysis) -> tuple[Correction, ...]:
         """One for each word that has a likely correction, in the question's order.
 
-        Of the words one edit away the one that most chunks hold; where there is none, of those two edits away that
+        Of the words one edit away the one that most chunks hold, of equals the one of the same length; where there is none, of those two edits away that
         begin with the same letter (first letters are seldom mistyped: Pollock and Zamora, CACM 1984). The suggestion
         is written as the sources write it.
         """
@@ -64,7 +64,7 @@ class Speller:
         near = {other: chunks for other, chunks in near.items() if len(other) >= SHORTEST - 1 and other.isalpha()}
         if not near:
             return None
-        best = min(near, key=lambda other: (-near[other], other))
+        best = min(near, key=lambda other: (-near[other], abs(len(other) - len(folded)), other))
         return Correction(word, self._as_written(best, capital=word[0].isupper()), near[best], distance)
 
     def _as_written(self, folded: str, *, capital: bool) -> str:

@@ -28,7 +28,7 @@ from workbench.retrieval.filters import EVERYTHING, combine
 from workbench.retrieval.search import MAX_CANDIDATES, Searcher
 from workbench.text.clean import printable
 from workbench.traces.changes import parse_changes
-from workbench.traces.stages import evidence_of, final_hits, lanes, settled, stage
+from workbench.traces.stages import evidence_of, final_hits, fused_lanes, lanes, settled, stage
 from workbench.traces.what_if import Material, what_if
 
 FIXES: Final = 5
@@ -239,8 +239,8 @@ class Coroner:
     def _lanes_with(self, told: Autopsy) -> Sequence[LaneResult]:
         """The trace's hits; with the deeper ones behind them in the lanes that were looked up."""
         return [
-            replace(lane, hits=self._lane(lane.lane).hits) if lane.lane in told.looked_up else lane
-            for lane in lanes(self._trace)
+            replace(lane, hits=self._lane(lane.lane).hits) if lane.lane in told.looked_up and not lane.variant else lane
+            for lane in fused_lanes(self._trace)
         ]
 
     def _without_filter(self, told: Autopsy) -> Fix:

@@ -36,10 +36,14 @@ def stage(trace: Trace, name: str, kind: type[S]) -> S | None:
 
 
 def lanes(trace: Trace) -> tuple[LaneResult, ...]:
-    """Of those lanes that were asked, lexical first; then those of the question's variants."""
-    asked = (found for lane in LANES if (found := stage(trace, lane, LaneResult)))
+    """Of those lanes that were asked with the question itself, lexical first."""
+    return tuple(found for lane in LANES if (found := stage(trace, lane, LaneResult)))
+
+
+def fused_lanes(trace: Trace) -> tuple[LaneResult, ...]:
+    """All that was fused: the question's own lanes, then those of its variants."""
     others = (span.output.lanes for span in trace.spans if isinstance(span.output, Transformed))
-    return (*asked, *(lane for found in others for lane in found))
+    return (*lanes(trace), *(lane for found in others for lane in found))
 
 
 def final_hits(trace: Trace) -> tuple[FusedHit, ...]:

@@ -28,7 +28,7 @@ from workbench.records.traces import WhatIf, WhatIfResult
 from workbench.retrieval.fusion import fuse
 from workbench.retrieval.mmr import diversified
 from workbench.retrieval.rerank import reordered
-from workbench.traces.stages import evidence_of, final_hits, lanes, moves, settled, stage
+from workbench.traces.stages import evidence_of, final_hits, fused_lanes, lanes, moves, settled, stage
 
 _TOKENS_PER_CHARACTER: Final = 0.25  # where the trace has counted no evidence
 
@@ -51,7 +51,7 @@ class Material:
                 tr("Ask with another filter, or bring in documents that say it."),
             )
         self.trace = trace
-        self.lanes = lanes(trace)
+        self.lanes = fused_lanes(trace)
         self.settings = settings_of(trace)
         self.context = stage(trace, "context", Context)
         self._store = store
@@ -201,7 +201,7 @@ def _notes(
     notes = []
     for lane in found:
         asked = settings.lexical_k if lane.lane == "lexical" else settings.dense_k
-        if asked > len(lane.hits):
+        if asked > len(lane.hits) and not lane.variant:
             notes.append(
                 tr("The trace holds {count} hits of the {lane} lane.", count=f"{len(lane.hits):,}", lane=lane.lane)
             )

@@ -1,0 +1,1 @@
+"""What becomes of a question before it is searched: spelling, splitting, follow-ups, other wordings."""
