@@ -74,7 +74,8 @@ def one_line(view: RunView, width: int, progress: str) -> Content:
     elif view.run:
         parts.append((_unfigured(view.run), Tone.DIM))
     else:
-        parts += [view.dataset.name, _answerable(view)]
+        waiting: Line = (tr("{count} wait", count=count(view.waiting)), Tone.WARN)
+        parts += [view.dataset.name, *([waiting] if view.waiting else []), _answerable(view)]
     joined: list[Line] = []
     for part in parts:
         width -= cell_len(plain(part)) + (2 if joined else 0)

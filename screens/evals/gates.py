@@ -73,7 +73,7 @@ class GatesScreen(ModalScreen[str]):
                     Column(tr("value"), 8, "right"),
                     Column("±", 12, "right"),
                     Column("n", 6, "right"),
-                    Column(tr("why"), 0, share=2),
+                    Column(tr("why"), 0, share=2, keep=90),
                     Column(tr("protects"), 0, keep=110),
                 ]
             )

@@ -11,13 +11,20 @@ from textual.widgets import Input
 
 import workbench
 from screens.app import WorkbenchApp
+from screens.evals.beside import BesideScreen
 from screens.evals.launch import RunDialog
+from screens.evals.proposing import OrderDialog
+from screens.evals.screen import EvalsScreen
+from screens.evals.sweeps import SweepDialog
 from screens.widgets.grid import Grid
 from storage import open_store
 from tests.screens.helpers import WIDE, screen_text, settle, type_text
 from tests.screens.test_evals import case_of, on_evals, press
+from workbench import paths
 from workbench.desk import Desk
+from workbench.evals.measuring.standings import standings, verdict_of
 from workbench.records.corpus import IngestRequest
+from workbench.records.models import LoadSettings
 
 DEMO = Path(workbench.__file__).parent / "demo"
 
@@ -75,7 +82,54 @@ async def run_with(app: WorkbenchApp, pilot: Pilot[int], lanes: str, title: str)
     app.screen.query_one("#title", Input).value = title
     app.screen.query_one("#k", Input).value = "1"
     await press(pilot, "ctrl+s")
-    for _ in range(30):
+    await until_idle(app, pilot)
+
+
+@pytest.mark.model
+async def test_a_models_questions_are_reviewed_join_the_dataset_and_a_sweep_runs_over_it(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        for _ in desk.library.load(str(paths.gguf_folder() / paths.STARTER_MODEL), LoadSettings(context=2048)):
+            pass
+        await on_evals(pilot, "v")
+        assert isinstance(app.screen, OrderDialog)
+        app.screen.query_one("#count", Input).value = "4"
+        await press(pilot, "enter")
+        await until_idle(app, pilot)
+        queue = desk.evals.review("faro")
+        waiting = queue.waiting()
+        assert waiting, "a small model asks something useful about one of four chunks"
+        (gold,) = waiting[0].case.gold
+        seen = " ".join(screen_text(app).split())
+        assert f"Review faro ── {len(waiting)} wait" in seen
+        assert gold.source_id in seen
+        await press(pilot, *["a"] * len(waiting), "u", "escape")
+        await until_idle(app, pilot)
+        assert len(queue.waiting()) == 1
+        kept = [candidate.case for candidate in queue.all() if candidate.state == "accepted"]
+        desk.evals.import_file(str(DEMO / "cases.jsonl"), "cases")
+        assert list(desk.evals.cases("faro")) == kept
+
+        assert isinstance(app.screen, EvalsScreen)
+        app.screen.show_place("cases")
+        await settle(pilot)
+        await press(pilot, "S")
+        assert isinstance(app.screen, SweepDialog)
+        app.screen.query_one("#variable").value = "lane"
+        await settle(pilot)
+        await press(pilot, "ctrl+s")
+        await until_idle(app, pilot)
+        assert isinstance(app.screen, BesideScreen)
+        assert [run.config.title for run in desk.evals.runs("cases")] == ["lane=both", "lane=dense", "lane=lexical"]
+        assert all(run.status == "complete" for run in desk.evals.runs("cases"))
+        found = standings([desk.evals.report(run.id) for run in reversed(desk.evals.runs("cases"))], "recall")
+        assert verdict_of(found) in screen_text(app)
+
+
+async def until_idle(app: WorkbenchApp, pilot: Pilot[int]) -> None:
+    """Until no work runs, however long a model takes."""
+    for _ in range(60):
         await settle(pilot)
         if app.jobs.idle:
             break
+    await settle(pilot)

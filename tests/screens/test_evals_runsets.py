@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from dataclasses import replace
 
+from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from screens.dialogs import ChoiceDialog, ConfirmDialog
+from screens import evals
+from screens.dialogs import HELP, ChoiceDialog, ConfirmDialog
 from screens.evals.beside import BesideScreen, LadderDialog
 from screens.evals.case import outcome
 from screens.evals.judges import JudgeDialog, JudgementScreen
@@ -173,3 +177,17 @@ def test_a_case_names_citations_that_do_not_say_it() -> None:
     assert result.answer is not None
     told = replace(result, answer=replace(result.answer, outcome="answered", unsaid=("F2",)))
     assert "~ removed, does not say it: F2" in [plain(line) for line in outcome(told)]
+
+
+def test_every_dialog_of_evals_has_the_help() -> None:
+    modules = [importlib.import_module(f"screens.evals.{found.name}") for found in pkgutil.iter_modules(evals.__path__)]
+    dialogs = {
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if isinstance(kind, type) and kind.__module__ == module.__name__ and issubclass(kind, ModalScreen)
+    }
+    assert len(dialogs) > 15
+    assert [
+        kind.__name__ for kind in dialogs if not {b.id for b in HELP} <= {getattr(b, "id", "") for b in kind.BINDINGS}
+    ] == []
