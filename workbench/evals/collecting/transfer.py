@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workbench.errors import NotFoundError
-from workbench.evals.formats import read_dataset, write_dataset
+from workbench.evals.formats import FORMATS, read_dataset, write_dataset
 from workbench.evals.formats.judgements import first_of
 from workbench.evals.gold.anchors import Locator
 from workbench.evals.measuring.statistics import FEW
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository, Store
-from workbench.records.evals import Case, Imported, RowProblem
+from workbench.records.evals import Case, Imported, ImportResult, RowProblem
 
 
 def import_dataset(store: Store, path: Path, name: str, collection: str, format: str = "") -> Imported:
@@ -28,7 +28,7 @@ def import_dataset(store: Store, path: Path, name: str, collection: str, format:
     read = read_dataset(path, format=format, locate=Locator(lambda: _texts(store.corpus, collection)))
     asked = collection if any(case.expectation is None for case in read.cases) else ""
     dataset = store.datasets.put(name or path.resolve().stem, asked, read.cases)
-    absent = _absent_documents(store.corpus, asked, read.cases)
+    absent = _absent_documents(store.corpus, asked, read)
     return Imported(dataset, (*read.problems, *absent), read.format)
 
 
@@ -77,21 +77,26 @@ def _texts(corpus: CorpusRepository, collection: str) -> Iterable[tuple[str, str
     return ((d.source_id, corpus.document_text(d.id)) for d in corpus.documents(collection) if d.status == "current")
 
 
-def _absent_documents(corpus: CorpusRepository, collection: str, cases: Sequence[Case]) -> tuple[RowProblem, ...]:
-    """One problem that names the gold's documents that aren't there, none when all are."""
-    named = dict.fromkeys(span.source_id for case in cases for span in case.gold)
+def _absent_documents(corpus: CorpusRepository, collection: str, read: ImportResult) -> tuple[RowProblem, ...]:
+    """One problem that names the gold's documents that aren't there; where none is, how to bring them in."""
+    named = dict.fromkeys(span.source_id for case in read.cases for span in case.gold)
     there = {d.source_id for d in corpus.documents(collection)} if _exists(corpus, collection) else set()
     absent = [name for name in named if name not in there]
     if not absent:
         return ()
-    told = tr(
-        "{count} of the {total} documents that the gold names aren't in “{collection}”: {names}",
-        count=f"{len(absent):,}",
-        total=f"{len(named):,}",
-        collection=collection,
-        names=first_of(absent),
+    numbers = {"count": f"{len(absent):,}", "total": f"{len(named):,}", "names": first_of(absent)}
+    told = (
+        tr("{count} of the {total} documents that the gold names aren't in “{collection}”: {names}",
+           collection=collection, **numbers)
+        if collection
+        else tr("{count} of the {total} documents that the gold names aren't here: {names}", **numbers)
+    )  # fmt: skip
+    remedy = (
+        tr("Import with --ingest COLLECTION to bring them in.")
+        if FORMATS[read.format].documents
+        else tr("Bring them in under these names: workbench ingest PATH")
     )
-    return (RowProblem(0, told, skipped=False),)
+    return (RowProblem(0, told if len(absent) < len(named) else f"{told}. {remedy}", skipped=False),)
 
 
 def _exists(corpus: CorpusRepository, collection: str) -> bool:
