@@ -41,9 +41,9 @@ def figure_words(generation: Generation) -> str:
     times = generation.engine
     facts = (
         tr("{count} tokens", count=f"{generation.output_tokens:,}"),
-        tr("prompt {count}, {reused} reused", count=generation.prompt_tokens, reused=generation.reused_tokens),
         f"TTFT {generation.ttft_ms:,.0f} ms" if generation.ttft_ms is not None else "",
-        tr("reads {rate} t/s", rate=f"{times.prefill_tps:.0f}") if times and times.prefill_tps else "",
         tr("writes {rate} t/s", rate=f"{times.decode_tps:.1f}") if times and times.decode_tps else "",
+        tr("reads {rate} t/s", rate=f"{times.prefill_tps:.0f}") if times and times.prefill_tps else "",
+        tr("prompt {count}, {reused} reused", count=generation.prompt_tokens, reused=generation.reused_tokens),
     )
     return " · ".join(filter(None, facts))

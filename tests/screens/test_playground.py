@@ -1,0 +1,376 @@
+"""The playground and the strip of gauges, on the fake desk; once with the real model."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from screens.app import WorkbenchApp
+from screens.dialogs import ErrorDialog
+from screens.models.gauges import lately, sparkline, strip
+from screens.models.sampling import SamplingDialog
+from screens.models.transcript import PART, Transcript, Turn, cut
+from storage import open_store
+from tests.engine.conftest import model_path
+from tests.screens.fake_desk import FakeDesk
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, settle
+from workbench.desk import Desk
+from workbench.playground.structured import INVOICE
+from workbench.records.answers import EngineTimes, Generation, Message
+from workbench.records.models import DeviceMemory, Gauges
+from workbench.records.playground import Lint, Pulse
+
+MIB = 1 << 20
+
+
+def pulse(at: float, generation: Generation | None = None, **gauges: object) -> Pulse:
+    now = Gauges(226 * MIB, 241 * MIB, 97.0, 900 * MIB, 24_000 * MIB, vram_note="no NVIDIA driver")
+    return Pulse(at, replace(now, **gauges), 812, 4096, generation)  # type: ignore[arg-type]
+
+
+WRITING = Generation(
+    "partial",
+    "",
+    812,
+    41,
+    700,
+    118.0,
+    146.0,
+    57.2,
+    900.0,
+    prefilled_tokens=812,
+    engine=EngineTimes(112, 767.0, 40, 699.0),
+)
+READING = Generation("started", "", 1204, 0, 0, None, 100.0, None, 5000.0, prefilled_tokens=500)
+
+
+async def open_playground(pilot: Pilot[int], desk: FakeDesk) -> Input:
+    await settle(pilot)
+    await pilot.press("f1")
+    await settle(pilot)
+    await pilot.press("l")
+    await settle(pilot)
+    await pilot.pause(0.3)
+    await pilot.press("p")
+    await settle(pilot)
+    return pilot.app.screen.query_one("#say", Input)
+
+
+async def say(pilot: Pilot[int], words: str) -> None:
+    pilot.app.screen.query_one("#say", Input).value = words
+    await pilot.press("enter")
+    await settle(pilot)
+
+
+def only_file(folder: Path) -> str:
+    (path,) = folder.glob("conversation-*.md")
+    return path.read_text("utf-8")
+
+
+# -- the strip ----------------------------------------------------------------------------------------------------
+
+
+def told(desk: FakeDesk, width: int, *pulses: Pulse) -> str:
+    desk.pulses = pulses
+    return str(strip(desk.status(), width, lately(pulses)))
+
+
+@pytest.fixture
+def loaded() -> FakeDesk:
+    desk = FakeDesk()
+    for _ in desk.library.load(desk.library.files()[0].path):
+        pass
+    return desk
+
+
+def test_one_line_at_80_and_two_at_160_with_what_the_child_measured(loaded: FakeDesk) -> None:
+    first = pulse(1.0, replace(WRITING, output_tokens=20, duration_ms=500.0))
+    narrow, wide = told(loaded, 78, first, pulse(2.0, WRITING)), told(loaded, 156, first, pulse(2.0, WRITING))
+    assert "\n" not in narrow
+    assert len(narrow) <= 78
+    assert "TTFT 118 ms   read 146 t/s   write 57.2 t/s" in narrow
+    one, two = wide.split("\n")
+    assert max(len(one), len(two)) <= 156
+    assert "TPOT 17.5 ms" in one
+    assert "prefix reused 700/812 86%" in one
+    assert "812/4,096" in two
+    assert "RSS 226 MiB" in two
+    assert "↑241 MiB" in two
+    assert "CPU 97 %" in two
+    assert "VRAM – (no NVIDIA driver)" in two
+
+
+def test_nothing_measured_is_a_dash_and_never_zero(loaded: FakeDesk) -> None:
+    line = told(loaded, 78, pulse(1.0))
+    assert "TTFT –   read –   write –   TPOT –" in line
+    assert " 0 " not in line
+
+
+def test_a_prompt_that_is_read_says_how_far_and_how_long(loaded: FakeDesk) -> None:
+    line = told(loaded, 78, pulse(1.0, READING))
+    assert line.startswith("prompt 500/1,204 · 7 s left   read 100 t/s   write –")
+
+
+def test_each_gpu_tells_what_the_process_holds(loaded: FakeDesk) -> None:
+    cards = (
+        DeviceMemory(0, "A", 2_418 * MIB, 80 << 30, 1_906 * MIB),
+        DeviceMemory(1, "B", 642 * MIB, 24 << 30, None),
+    )
+    line = told(
+        loaded, 200, pulse(1.0, WRITING, devices=cards, vram_used=3_060 * MIB, vram_total=104 << 30, vram_note="")
+    )
+    assert "GPU0 1.86 GiB · 2.36 GiB/80.00 GiB" in line
+    assert "GPU1 – · 642 MiB/24.00 GiB" in line
+
+
+def test_idle_time_is_no_speed() -> None:
+    busy = pulse(1.0, WRITING)
+    series = lately([pulse(0.0), busy, *[pulse(2.0 + i, WRITING) for i in range(50)]])
+    assert series["decode"] == ("█", WRITING.engine.decode_tps)  # type: ignore[union-attr]
+    assert len(series["rss"][0]) == 10
+
+
+def test_a_sparkline_rises_with_its_values() -> None:
+    assert sparkline([0, 1, 2, 3, 4, 5, 6, 8], 8) == "▁▂▃▄▅▆▇█"
+    assert sparkline([], 8) == ""
+    assert sparkline([0, 0], 8) == "▁▁"
+    assert len(sparkline(list(range(1000)), 8)) == 8
+
+
+# -- talking ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_an_answer_streams_and_ends_with_its_figures(size: tuple[int, int]) -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=size) as pilot:
+        await open_playground(pilot, desk)
+        await say(pilot, "When does it open?")
+        seen = screen_text(app)
+        assert "It opens at nine." in seen
+        assert "✓ complete · 17 tokens · TTFT 118 ms" in seen
+        assert desk.playground.remembered == (
+            Message("user", "When does it open?"),
+            Message("assistant", "It opens at nine."),
+        )
+
+
+async def test_the_states_are_seen_and_escape_cancels_and_keeps_what_is_written() -> None:
+    desk = FakeDesk()
+    desk.playground.hold = threading.Event()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await open_playground(pilot, desk)
+        app.screen.query_one("#say", Input).value = "When?"
+        await pilot.press("enter")
+        await pilot.pause(0.2)
+        assert "● partial" in screen_text(app)
+        assert "esc cancels" in screen_text(app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "~ cancelled" in screen_text(app)
+        assert desk.playground.remembered[-1] == Message("assistant", "I")
+        await pilot.press("escape")  # now it shuts the room, as everywhere
+        await settle(pilot)
+        assert not app.screen.has_class("-room")
+
+
+async def test_the_prompt_is_seen_as_it_is_sent_and_by_tokens_with_their_ids() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        field = await open_playground(pilot, desk)
+        field.value = "Hi"
+        await settle(pilot)
+        assert "<|im_start|>user" in screen_text(app)
+        assert "Hi<|im_end|>" in screen_text(app)
+        await pilot.press("alt+t")
+        await settle(pilot)
+        assert "100 <|im_start|>" in screen_text(app)
+
+
+async def test_in_a_small_window_the_prompt_takes_the_place_of_the_conversation() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        field = await open_playground(pilot, desk)
+        field.value = "Hi"
+        await settle(pilot)
+        assert "<|im_start|>" not in screen_text(app)
+        await pilot.press("alt+t")
+        await settle(pilot)
+        assert "<|im_start|>user" in screen_text(app)
+        await pilot.press("alt+t", "alt+t")
+        await settle(pilot)
+        assert "<|im_start|>" not in screen_text(app)
+
+
+async def test_a_model_s_text_is_never_markup_and_its_control_characters_are_seen() -> None:
+    desk = FakeDesk()
+    desk.playground.said = ["[bold]no[/bold] \x1b[31mred\x07 \u202e"]
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await open_playground(pilot, desk)
+        await say(pilot, "[red]x[/red]")
+        seen = screen_text(app)
+        assert "[bold]no[/bold] ␛[31mred␇ ‹U+202E›" in seen
+        assert "[red]x[/red]" in seen
+
+
+async def test_five_thousand_tokens_are_drawn_in_parts_of_bounded_size() -> None:
+    desk = FakeDesk()
+    desk.playground.said = ["The sea is wide and the harbour small. " * 640]
+    desk.playground.size = 5
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await open_playground(pilot, desk)
+        await say(pilot, "Tell me everything.")
+        for _ in range(20):
+            await settle(pilot)
+        turn = list(app.screen.query_one(Transcript).query(Turn))[-1]
+        parts = [str(part.render()) for part in turn.query("LongText Static").results(Static)]
+        assert "".join(parts) == "The sea is wide and the harbour small. " * 640
+        assert max(map(len, parts)) <= PART
+        assert len(parts) > 10
+
+
+def test_a_part_ends_at_a_line_else_a_word_and_a_wall_of_letters_is_cut_too() -> None:
+    line = "x" * 1_500 + "\n" + "y" * 1_500
+    assert line[: cut(line, 0)].endswith("x\n")
+    words = "word " * 900
+    assert words[: cut(words, 0)].endswith("word ")
+    assert cut("z" * 9_000, 2_000) == 4_000
+
+
+async def test_what_is_wrong_with_the_template_is_said_before_anything_is_sent() -> None:
+    desk = FakeDesk()
+    desk.playground.found = (
+        Lint("end_mismatch", "error", "Turns end with <|end|>.", "Add <|end|> to the stop strings."),
+    )
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await open_playground(pilot, desk)
+        assert "✗ Turns end with <|end|>. → Add <|end|> to the stop strings." in screen_text(app)
+        assert desk.playground.requests == []
+
+
+async def test_a_system_message_and_sampling_go_with_the_next_question() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await open_playground(pilot, desk)
+        await pilot.press("alt+o")
+        await say(pilot, "Be brief.")
+        assert desk.playground.requests == []
+        await pilot.press("alt+s")
+        await settle(pilot)
+        dialog = app.screen
+        assert isinstance(dialog, SamplingDialog)
+        dialog.query_one("#temperature", Input).value = "3x"
+        await pilot.press("ctrl+s")
+        assert "give a number from 0 to 10" in screen_text(app)
+        dialog.query_one("#temperature", Input).value = "0,5"
+        dialog.query_one("#stop", Input).value = r"\n\n User:"
+        dialog.query_one("#schema", Input).value = "invoice"
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        await say(pilot, "When?")
+        (request,) = desk.playground.requests
+        assert [message.role for message in request.messages] == ["system", "user"]
+        assert (request.settings.temperature, request.settings.stop) == (0.5, ("\n\n", "User:"))
+        assert request.schema == INVOICE
+
+
+async def test_a_process_that_ends_leaves_the_question_to_be_sent_again() -> None:
+    desk = FakeDesk()
+    desk.playground.dies = True
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        field = await open_playground(pilot, desk)
+        await say(pilot, "When?")
+        assert isinstance(app.screen, ErrorDialog)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "✗ The language model's process ended" in screen_text(app)
+        assert field.value == "When?"
+
+
+async def test_without_a_model_nothing_is_sent_and_the_way_is_shown() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        await pilot.press("p")
+        await settle(pilot)
+        await say(pilot, "Hello?")
+        assert "Load a model with enter, then write to it here." in screen_text(app)
+        assert desk.playground.requests == []
+
+
+async def test_the_last_conversation_is_there_again_and_can_be_exported_and_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    desk = FakeDesk()
+    desk.playground.remembered = (Message("user", "When?"), Message("assistant", "At nine."))
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await open_playground(pilot, desk)
+        assert "At nine." in screen_text(app)
+        await pilot.press("alt+x")
+        await settle(pilot)
+        assert "## You\n\nWhen?\n" in only_file(tmp_path)
+        await pilot.press("alt+n")
+        await settle(pilot)
+        assert "At nine." not in screen_text(app)
+        assert desk.playground.remembered == ()
+
+
+@pytest.mark.model
+async def test_the_real_model_answers_is_gauged_and_stopped(tmp_path: Path) -> None:
+    desk = Desk(open_store(tmp_path / "lab.db"))
+    for _ in desk.library.load(str(model_path())):
+        pass
+    app = WorkbenchApp(desk)
+    try:
+        async with app.run_test(size=LARGE) as pilot:
+            await settle(pilot)
+            await pilot.press("f1")
+            await settle(pilot)
+            await pilot.press("p")
+            await settle(pilot)
+            await pilot.pause(0.5)
+            assert "✓ chat template" in screen_text(app)
+            app.screen.query_one("#say", Input).value = "Count to ten thousand. " * 40
+            await pilot.press("enter")
+            for _ in range(200):
+                await pilot.pause(0.05)
+                if "◦ started" in screen_text(app) and "s left" in screen_text(app):
+                    break
+            assert "reads the prompt: " in screen_text(app)
+            for _ in range(600):
+                await pilot.pause(0.05)
+                if "● partial" in screen_text(app):
+                    break
+            assert "● partial" in screen_text(app)
+            await pilot.press("escape")
+            for _ in range(100):
+                await pilot.pause(0.05)
+                if app.jobs.idle:
+                    break
+            await pilot.pause(0.4)
+            seen = screen_text(app)
+            assert "~ cancelled" in seen
+            assert "RSS" in seen
+            assert "VRAM" in seen
+            assert desk.playground.kept()[-1].role == "assistant"
+    finally:
+        desk.close()
