@@ -32,6 +32,7 @@ class FakeGenerator:
     ) -> None:
         file = ModelFile("fake.gguf", "fake", 1, chat_template=template, hash="abc123")
         self.model = LoadedModel(file, LoadSettings(context=context), context, MemorySplit(), 1.0, 1)
+        self.grammars = True
         self.prompts: list[str] = []
         self.settings: list[GenerationSettings] = []
         self._text, self._dies, self._counts, self._on_piece, self._stop = text, dies, counts, on_piece, stop

@@ -15,7 +15,7 @@ from workbench.engine.gguf_header import read_header
 from workbench.ports import Store
 from workbench.records.answers import AskOptions, Generation, Prompt, Trace
 from workbench.records.models import LoadSettings
-from workbench.records.retrieval import SearchOptions
+from workbench.records.retrieval import SearchOptions, Transformed
 from workbench.retrieval.search import Searcher
 
 pytestmark = pytest.mark.model
@@ -104,3 +104,23 @@ def test_a_window_that_is_too_small_is_named(store: Store, embedder: ChildEmbedd
     assert got is not None
     assert got.outcome == "does_not_fit"
     assert "2048" in got.text
+
+
+def test_a_small_model_rewords_judges_and_stays_in_form(
+    store: Store, embedder: ChildEmbedder, generator: ChildGenerator
+) -> None:
+    asker = Asker(store, Searcher(store, embedder), lambda: generator)
+    search = SearchOptions(NAME, transforms=("languages", "split", "multi", "hyde"))
+    options = AskOptions("extractive", judge=True, evidence=2)
+    *_, last = asker.ask("How many books may a reader borrow?", options, search)
+    done = [span.output for span in last.spans if isinstance(span.output, Transformed)]
+    assert [one.kind for one in done] == ["languages", "split", "multi", "hyde"]
+    for one in done[2:]:
+        assert one.by == generator.model.file.name
+        assert one.prompt_tokens > 0
+        assert all(variant.text and "\n" not in variant.text for variant in one.variants)
+    assert last.answer is not None
+    assert last.answer.claims[0].citations[0].source_id == "borrowing.md"
+    verdicts = [claim.judged.verdict for claim in last.answer.claims if claim.judged]
+    assert len(verdicts) == len(last.answer.claims)
+    assert set(verdicts) <= {"yes", "partly", "no", ""}

@@ -132,14 +132,16 @@ class Transformer:
         return Transformed("spelling", "index", self._asked("spelling", [text], WEIGHTS["spelling"]), found)
 
     def _by_language(self, analysis: Analysis) -> Transformed:
-        """The dense lane once more in each other language: an embedder prefers passages in the question's own."""
+        """The dense lane once in each language of the index: an embedder prefers passages in the question's own.
+
+        In its own, too: what is first there would else fall behind what is first elsewhere.
+        """
         known = self._store.search.languages(self._target.index)
-        others = [language for language in known if language != analysis.language]
         if len(known) < 2 or "dense" not in self._target.options.lanes:
             return Transformed("languages", "index", skipped=tr("the index is in one language"))
         variants = [
             Variant(language, analysis.query, WEIGHTS["languages"], (self._dense_in(language, analysis),))
-            for language in others[: self._left]
+            for language in list(known)[: self._left]
         ]
         return Transformed("languages", "index", tuple(variants))
 
