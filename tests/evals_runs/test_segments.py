@@ -37,6 +37,7 @@ def test_a_comparison_tells_which_segment_moved(bench: Bench, capsys: pytest.Cap
     shown = capsys.readouterr().out
     assert re.search(r"type: fee +1 +\+0 −1 +p = 1.00 +-1.000", shown)
     assert "3 segments were tested" in shown
+    assert "| type: fee | 1 | 0 | 1 | -1.000" in bench.lab.export_comparison(1, 2)
 
 
 def test_a_misspelt_segment_is_told_those_there_are(bench: Bench) -> None:

@@ -212,6 +212,8 @@ def _comparison_page(comparison: RunComparison) -> Page:
             (1, 2, 3, 4, 5),
         ),
     ]
+    if c.segments:
+        blocks += [Heading(tr("Segments")), _moved_table(c)]
     for title, cases in ((tr("Fixed"), c.fixed), (tr("Broken"), c.broken)):
         if cases:
             blocks += [Heading(f"{title} ({len(cases)})"), Bullets(cases)]
@@ -285,6 +287,17 @@ def _change_row(change: MetricChange) -> tuple[str, ...]:
         p_text(change.p_value).removeprefix("p ").removeprefix("= "),
         tr(change.test),
     )
+
+
+def _moved_table(comparison: RunComparison) -> Table:
+    """Which segment moved: its flips, and the difference in cases passed."""
+    rows = []
+    for s in comparison.segments:
+        passed = next((change for change in s.metrics if change.metric == "pass_rate"), None)
+        moved = estimate_text("pass_rate", passed.difference) if passed else "–"
+        rows.append((f"{tr(s.field)}: {s.value}", str(s.paired), str(s.fixed), str(s.broken), moved, p_text(s.p_value)))
+    head = (tr("Segment"), "n", tr("Fixed"), tr("Broken"), f"{describe('pass_rate').title}: B − A", "McNemar")
+    return Table(head, tuple(rows), (1, 2, 3, 4))
 
 
 def _stage(stage: str) -> str:
