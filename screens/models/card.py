@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ from screens.widgets.memory import fit_cell
 from workbench.i18n import tr
 from workbench.library.notes import fallback_words, place_words
 from workbench.library.variants import copies, variants_of, wasted
-from workbench.records.library import ModelNote
+from workbench.records.library import HashProgress, ModelNote
 from workbench.records.models import MemoryFit, ModelFile
 
 LOADED, PROBLEM, OVERDUE, COPY, PLAIN, ADAPTER = "●", "✗", "⚑", "≡", "◦", "+"
@@ -32,10 +32,24 @@ class Shelf:
         hashing: how far the hash of a file is that is being read.
     """
 
-    files: Mapping[str, ModelFile] = field(default_factory=dict)
+    files: dict[str, ModelFile] = field(default_factory=dict)
     fits: Mapping[str, MemoryFit] = field(default_factory=dict)
     notes: Mapping[str, ModelNote] = field(default_factory=dict)
     hashing: dict[str, float] = field(default_factory=dict)
+    _alike: Mapping[str, tuple[ModelFile, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._alike = copies(self.listed)
+
+    def hash_moved(self, progress: HashProgress) -> None:
+        """The hash of a file comes on, or is known."""
+        if not progress.hash:
+            self.hashing[progress.path] = progress.fraction
+            return
+        self.hashing.pop(progress.path, None)
+        if file := self.files.get(progress.path):
+            self.files[file.path] = replace(file, hash=progress.hash)
+            self._alike = copies(self.listed)
 
     @property
     def listed(self) -> Sequence[ModelFile]:
@@ -44,8 +58,7 @@ class Shelf:
 
     def copies_of(self, file: ModelFile) -> tuple[ModelFile, ...]:
         """The other files with the same bytes."""
-        same = copies(self.listed).get(file.hash, ()) if file.hash else ()
-        return tuple(f for f in same if f.path != file.path)
+        return tuple(f for f in self._alike.get(file.hash, ()) if f.path != file.path)
 
 
 def title(shelf: Shelf, shown: int, there: int) -> str:

@@ -81,6 +81,7 @@ class ModelsScreen(ModeScreen):
         self._tried = ("", self._settings)
         self._loading: Job | None = None
         self._hashing: Job | None = None
+        self._tried_to_hash: set[str] = set()
 
     def body(self) -> Iterable[Widget]:
         """Library and card, then gauges."""
@@ -133,9 +134,11 @@ class ModelsScreen(ModeScreen):
         return legend()
 
     def _hash(self) -> None:
-        """Has the files hashed that aren't yet, unless that is under way."""
-        if self._hashing or all(f.hash or f.problem for f in self._shelf.listed):
+        """Has the files hashed that aren't yet, unless that is under way or was tried."""
+        unknown = {f.path for f in self._shelf.listed if not f.hash and not f.problem}
+        if self._hashing or unknown <= self._tried_to_hash:
             return
+        self._tried_to_hash = unknown
         self._hashing = self.jobs.run(
             self, "hash", self.desk.library.hash_files, each=HashMoved, then=self._hashed, kind="watch"
         )
@@ -143,18 +146,15 @@ class ModelsScreen(ModeScreen):
     @on(HashMoved)
     def hash_moved(self, event: HashMoved) -> None:
         """Progress stands in the list; a hash that is known may make a copy known."""
-        progress = event.progress
-        if progress.hash:
-            self._shelf.hashing.pop(progress.path, None)
-            self._read(rescan=False)
-        else:
-            self._shelf.hashing[progress.path] = progress.fraction
-            self._show_rows()
-            if progress.path == self._under_cursor:
-                self._show_card(progress.path)
+        self._shelf.hash_moved(event.progress)
+        self._show_rows()
+        if event.progress.path == self._under_cursor or event.progress.hash:
+            self._show_card(self._under_cursor)
 
     def _hashed(self, _: HashProgress | None) -> None:
         self._shelf.hashing.clear()
+        self._hashing = None
+        self._show_rows()
 
     @on(Grid.Highlighted, "#library-grid")
     def highlighted(self, event: Grid.Highlighted) -> None:

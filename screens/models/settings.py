@@ -81,11 +81,11 @@ class SettingsDialog(ModalScreen[Chosen]):
                 yield field("context", tr("Context"), placeholder=tr("tokens"))
                 yield pick("kv", tr("KV type"), [(kind, kind) for kind in KV_TYPES], self._settings.kv_type)
                 yield field("batch", tr("Batch"))
-                yield field("threads", tr("Threads (0: cores − 1)"))
-                yield field("layers", tr("Layers on the GPU"))
+                yield field("threads", tr("Threads"), placeholder=tr("cores − 1"))
+                yield field("layers", tr("GPU layers"))
                 yield pick("flash", tr("Flash attention"), _switch(), "")
                 yield pick("mmap", tr("Memory mapping"), _switch(), "")
-                yield field("idle", tr("Unload after idle minutes"), f"{self._idle:g}", tr("0: never"))
+                yield field("idle", tr("Idle minutes"), f"{self._idle:g}" if self._idle else "", tr("then unloaded"))
                 yield field("lora", tr("LoRA adapter"), placeholder=tr("path of a GGUF file"))
                 yield field("scale", tr("Its scale"))
                 yield field("name", tr("Keep as preset"), placeholder=tr("a name, or nothing"))
@@ -102,7 +102,7 @@ class SettingsDialog(ModalScreen[Chosen]):
         for name, value in (
             ("context", settings.context),
             ("batch", settings.batch),
-            ("threads", settings.threads),
+            ("threads", settings.threads or ""),
             ("layers", settings.gpu_layers),
             ("lora", adapter.path),
             ("scale", f"{adapter.scale:g}"),
@@ -144,8 +144,8 @@ class SettingsDialog(ModalScreen[Chosen]):
             context=whole(self, "context", tr("Context"), 1),
             kv_type=cast(KvType, chosen(self, "kv")),
             batch=whole(self, "batch", tr("Batch"), 1),
-            threads=whole(self, "threads", tr("Threads"), 0),
-            gpu_layers=whole(self, "layers", tr("Layers on the GPU"), 0),
+            threads=whole(self, "threads", tr("Threads"), 0) if written(self, "threads") else 0,
+            gpu_layers=whole(self, "layers", tr("GPU layers"), 0),
             flash_attention=bool(chosen(self, "flash")),
             mmap=bool(chosen(self, "mmap")),
             adapters=adapters + self._settings.adapters[1:] if adapters else (),
@@ -161,7 +161,7 @@ class SettingsDialog(ModalScreen[Chosen]):
     def action_keep(self, load: bool) -> None:
         """Dismisses with the settings, or says what is wrong with them."""
         try:
-            idle = max(0.0, _number(self, "idle", tr("Unload after idle minutes")))
+            idle = max(0.0, _number(self, "idle", tr("Idle minutes"))) if written(self, "idle") else 0.0
             self.dismiss(Chosen(self._read(), idle, written(self, "name"), load))
         except ValueError as error:
             tell_problem(self, error)
