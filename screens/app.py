@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -50,6 +51,11 @@ TWICE_S: Final = 2.0
 """Seconds within which a second ctrl+c quits."""
 
 
+SWITCH_S = 0.001
+"""How long a thread that computes keeps Python's lock from the one that paints, and the other way round: a keystroke's
+search changes hands a dozen times."""
+
+
 class WorkbenchApp(OrderedKeysApp):
     """Shows one desk. Screens ask it for dialogs, ingest and what changed."""
 
@@ -69,7 +75,7 @@ class WorkbenchApp(OrderedKeysApp):
         Binding("ctrl+q", "app.quit", "Quit", id="app.quit.always", show=False, priority=True),
     ]
 
-    status: reactive[DeskStatus | None] = reactive(None, init=False)
+    status: reactive[DeskStatus | None] = reactive(None, init=False, repaint=False)  # who shows it watches it
     """What the top line tells, read in a worker."""
     revision: reactive[int] = reactive(0, init=False)
     """Grows with every change of the file that screens list."""
@@ -89,6 +95,7 @@ class WorkbenchApp(OrderedKeysApp):
 
     def on_mount(self) -> None:
         """After the first paint, starts reading what is in memory."""
+        sys.setswitchinterval(SWITCH_S)
         self.call_after_refresh(self._follow_status)
         for name in ("SIGHUP", "SIGTERM"):  # so that the file is closed: on the way out, as when the person quits
             number = getattr(signal, name, None)

@@ -46,11 +46,11 @@ def _read_ranking(desk: Desk, trace: Trace, place: int, of: int) -> PastTrace:
     fusion = span.output if span and isinstance(span.output, FusionResult) else None
     reranked = trace.span("rerank")
     after = reranked.output if reranked and isinstance(reranked.output, RerankResult) else None
-    hits = tuple(_view(desk, hit) for hit in reordered(fusion, after)[:20]) if fusion else ()
+    hits = tuple(view_of(desk, hit) for hit in reordered(fusion, after)[:20]) if fusion else ()
     return PastTrace(trace, hits, fusion, place, of)
 
 
-def _view(desk: Desk, hit: FusedHit) -> HitView:
+def view_of(desk: Desk, hit: FusedHit) -> HitView:
     """What is known today of a chunk that was found then; its id alone when it is gone."""
     try:
         c = desk.chunk(hit.chunk_id)

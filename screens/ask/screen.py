@@ -6,43 +6,48 @@ Every keystroke searches (the newest only); ``enter`` answers, and the trace is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from screens.ask.asking import AskingScreen
 from screens.ask.history import PastTrace, read_past, read_trace
 from screens.ask.inspecting import InspectingScreen, Subject
+from screens.ask.looking_back import LookingBackScreen
+from screens.ask.timeline import Entry, Timeline
+from screens.ask.typed import Typed
 from screens.ask.words import DRAFT, Draft, Request, asked, earlier, example_filter, times, welcome, write_text
 from screens.dialogs import PassageDialog
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
-from screens.style import content
+from screens.style import Tone, content, milliseconds
 from screens.widgets import ranking, stages
 from screens.widgets.answer import AnswerPane
 from screens.widgets.facts import Fact
 from screens.widgets.grid import Grid
 from screens.widgets.keys import with_alt
-from screens.work import Job, Jobs, Latest
+from screens.work import Job, Jobs
 from workbench.errors import FilterError, WorkbenchError
 from workbench.i18n import tr
 from workbench.records.answers import Trace
 from workbench.records.codec import encode
-from workbench.records.retrieval import Lane, SearchOptions, SearchResult
+from workbench.records.retrieval import FusedHit, FusionResult, HitView, Lane, SearchOptions, SearchResult
 from workbench.traces.exports import answer_markdown
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
+    from workbench.ports import Cancel
 
 LANES: Final[tuple[tuple[Lane, ...], ...]] = (("lexical", "dense"), ("lexical",), ("dense",))
 
 
-class AskScreen(InspectingScreen):
+class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
     """The question on top, what it finds in the middle, the cited answer below."""
 
     CSS_PATH = "ask.tcss"
@@ -57,11 +62,11 @@ class AskScreen(InspectingScreen):
         ),
         *with_alt("l", "lanes", "Lanes", id="ask.lanes", tooltip="Both, lexical only, dense only"),
         *with_alt("v", "trace", "Trace", id="ask.trace", tooltip="The whole story of the answer as JSON"),
-        *with_alt("left_square_bracket", "past(1)", "Earlier", id="ask.earlier", typing="alt+left"),
-        *with_alt("right_square_bracket", "past(-1)", "Later", id="ask.later", typing="alt+right", show=False),
+        *with_alt("left_square_bracket", "past(1)", "Earlier", id="ask.earlier", typing="alt+up"),
+        *with_alt("right_square_bracket", "past(-1)", "Later", id="ask.later", typing="alt+down", show=False),
         *with_alt("x", "export", "Export", id="ask.export", tooltip="The answer as Markdown, sources as footnotes"),
         *with_alt("c", "copy", "Copy", id="ask.copy", tooltip="The answer, to the terminal's clipboard"),
-        *with_alt("s", "stages", "Stages", id="ask.stages", tooltip="Stages in place of the ranking"),
+        *with_alt("g", "stages", "Stages", id="ask.stages", tooltip="Stages in place of the ranking"),
         *with_alt("i", "app.ingest", "Ingest", id="ask.ingest", tooltip="Read files into a collection"),
         Binding(
             "escape",
@@ -86,7 +91,12 @@ class AskScreen(InspectingScreen):
         self._past = DRAFT
         self._draft = Draft("", "", False)
         self._epoch = 0
-        self._search = Latest(jobs, self, self._call_search, self._found, self._search_failed)
+        self._now: Draft | None = None
+        self._told = ""
+        self._warm = False
+        self._lines = 0
+        self._shown: tuple[dict[str, FusedHit], FusionResult | None] = {}, None
+        self._search = Typed(jobs, self, self._call_search, self._found, self._search_failed)
 
     def body(self) -> Iterable[Widget]:
         """Question, filter, ranking beside stages, answer; or the welcome of an empty file."""
@@ -97,8 +107,11 @@ class AskScreen(InspectingScreen):
             yield Static(content(tr("Filter")), id="filter-label")
             yield Input(id="filter", classes="line", select_on_focus=False)
         yield Static("", id="filter-problem", classes="problem")
+        yield Timeline()
         with Horizontal(id="found"):
-            yield Grid(ranking.columns(), id="ranking")
+            with Vertical(id="ranked"):
+                yield Grid(ranking.columns(), id="ranking")
+                yield Static("", id="arithmetic")
             with VerticalScroll(id="stages"):
                 yield Static("", id="stage-lines")
         yield AnswerPane()
@@ -106,7 +119,7 @@ class AskScreen(InspectingScreen):
 
     def on_mount(self) -> None:
         """Titles in the interface's language."""
-        self.query_one("#query", Input).border_title = content(tr("Ask"))
+        self.title_question()
         self.query_one("#found").border_title = content(tr("Ranking"))
         self.query_one("#found").add_class("pane")
         self.query_one(AnswerPane).show(None)
@@ -138,7 +151,11 @@ class AskScreen(InspectingScreen):
         self.query_one("#filter", Input).placeholder = example
         self._submit()
         if documents:  # the first keystroke needn't wait for a process to start
-            self.jobs.read(self, self.desk.warm_embedder, lambda _: self._submit())
+            self.jobs.read(self, self.desk.warm_embedder, lambda _: self._warmed())
+
+    def _warmed(self) -> None:
+        self._warm = True
+        self._submit()
 
     # -- searching -------------------------------------------------------------------------------------------------
 
@@ -147,13 +164,17 @@ class AskScreen(InspectingScreen):
         """Every keystroke in the question or the filter."""
         if event.input.id in {"query", "filter"}:
             self._epoch += 1
+            self._now = None
+            self.key_typed(event.time)
             self._mark()
             self._submit()
 
     def _mark(self) -> None:
         """An answer says whose it is as soon as it is not the question's that stands above it."""
         told = earlier(self._trace, self._query, self._options().filter) if self._trace else ""
-        self.query_one(AnswerPane).mark(told)
+        if told != self._told:
+            self._told = told
+            self.query_one(AnswerPane).mark(told)
 
     @property
     def _query(self) -> str:
@@ -176,25 +197,76 @@ class AskScreen(InspectingScreen):
             return
         self._search.drop()
         self._before, self._ranks, self._result = {}, {}, None
-        self.query_one("#ranking", Grid).show([])
+        self._draw_ranking((), None, {})
         self.query_one("#stage-lines", Static).update("")
         self.query_one("#query", Input).border_subtitle = content(self._lane_names())
 
-    def _call_search(self, request: Request) -> SearchResult:
-        return self.desk.search_now(request.query, request.options)
+    def _call_search(self, request: Request, cancel: Cancel) -> Iterator[SearchResult]:
+        return self.desk.search_typed(request.query, request.options, cancel)
 
     def _found(self, request: Request, result: SearchResult) -> None:
+        """The lexical lane alone is drawn at once, and with the other lane all that there is to tell."""
         self._filter_problem("")
         self._result = result
-        whole = len(result.lanes) == len(request.options.lanes)
+        self.remember(request, result)
+        whole = {lane.lane for lane in result.lanes} >= set(request.options.lanes)
         ranks = {h.hit.chunk_id: h.hit.rank for h in result.hits}
         if ranks != self._ranks and whole:  # a keystroke that moves nothing leaves the last moves in sight
             self._before, self._ranks = self._ranks, ranks
-        self.query_one("#ranking", Grid).show(ranking.rows(result.hits, result.fusion, self._before))
-        if self._answering is None:  # else they are the answer's
+        pin = self.timeline.pin
+        against = pin.ranks if pin else self._before if whole else self._ranks
+        self._draw_ranking(result.hits, result.fusion, against)
+        if whole and self._answering is None:  # else they are the answer's
             self._draw_stages(stages.of_search(result))
-        self.query_one("#query", Input).border_subtitle = content(times(request, result))
+        if whole or not self._warm:
+            self.query_one("#query", Input).border_subtitle = content(times(request, result))
         self._title_ranking(self._lane_names())
+
+    def _draw_ranking(self, hits: Sequence[HitView], fusion: FusionResult | None, before: Mapping[str, int]) -> None:
+        """The hits, how they moved since ``before``, and which of those have gone."""
+        self._shown = {view.hit.chunk_id: view.hit for view in hits}, fusion
+        rows = ranking.rows(hits, fusion, before) if fusion else []
+        self.query_one("#ranking", Grid).show([*rows, *ranking.lost_rows(self.lost(before, hits))])
+
+    @on(Grid.Highlighted, "#ranking")
+    def tell_arithmetic(self, event: Grid.Highlighted) -> None:
+        """How the hit under the cursor came by its score."""
+        hits, fusion = self._shown
+        hit = hits.get(event.key)
+        words = ranking.arithmetic(hit, fusion) if hit and fusion else ""
+        self.query_one("#arithmetic", Static).update(content((words, Tone.DIM)), layout=False)
+
+    def show_entry(self, entry: Entry) -> None:
+        """An earlier keystroke, with the question as it stood then."""
+        self._search.drop()
+        if self._now is None:
+            self._now = Draft(self.query_one("#query", Input).value, self._options().filter, self._filtering)
+        keystroke, timeline = entry.keystroke, self.timeline
+        self._fill(Draft(keystroke.query, keystroke.filter, bool(keystroke.filter)))
+        self._filter_problem("")
+        self._result = entry.result
+        against = timeline.pin if timeline.pin is not entry else None
+        before = against or timeline.before
+        self._draw_ranking(entry.hits, keystroke.fusion, before.ranks if before else {})
+        if entry.result and self._answering is None:
+            self._draw_stages(stages.of_search(entry.result))
+        self.query_one("#query", Input).border_subtitle = content(
+            tr(
+                "{seconds} s into the session · {ms} ms",
+                seconds=f"{keystroke.at:.1f}",
+                ms=milliseconds(keystroke.duration_ms),
+            )
+        )
+        self._title_ranking(tr("of an earlier keystroke"))
+        self._mark()
+
+    def show_now(self) -> None:
+        """The question that is being typed, as it was left."""
+        draft, self._now = self._now, None
+        if draft:
+            self._fill(draft)
+        self._mark()
+        self._submit()
 
     def _search_failed(self, error: WorkbenchError) -> None:
         if not isinstance(error, FilterError):
@@ -206,17 +278,21 @@ class AskScreen(InspectingScreen):
 
     def _title_ranking(self, words: str, *, stale: bool = False) -> None:
         found = self.query_one("#found")
-        found.border_title = content(f"{tr('Ranking')} ── {words}")
+        title = content(f"{tr('Ranking')} ── {words}")
+        if found.border_title != title:
+            found.border_title = title
         found.set_class(stale, "-stale")
 
     def _filter_problem(self, words: str) -> None:
         problem = self.query_one("#filter-problem", Static)
-        problem.update(content(words))
-        problem.set_class(bool(words), "-open")
+        if words or problem.has_class("-open"):
+            problem.update(content(words))
+            problem.set_class(bool(words), "-open")
 
     def _draw_stages(self, lines: list[stages.StageLine]) -> None:
-        panel = self.query_one("#stages")
-        self.query_one("#stage-lines", Static).update(stages.draw(lines, max(30, panel.size.width - 2)))
+        drawn = stages.draw(lines, max(30, self.query_one("#stages").size.width - 2))
+        before, self._lines = self._lines, drawn.plain.count("\n")
+        self.query_one("#stage-lines", Static).update(drawn, layout=self._lines != before)
 
     def _lane_names(self) -> str:
         lanes = " + ".join(stages.stage_name(lane) for lane in LANES[self._lanes])
@@ -244,7 +320,7 @@ class AskScreen(InspectingScreen):
 
     def action_answer(self) -> None:
         """Answers the question; one that is still being answered is stopped."""
-        query, options, ask = self._query, self._options(), self.ask_options
+        query, options, ask = self._query, self._options(), self.asked_so(self.ask_options)
         if not query or self.has_class("-empty"):
             return
         self._epoch += 1
@@ -279,8 +355,14 @@ class AskScreen(InspectingScreen):
             self._mark()
         self._search_failed(error)
 
+    def answered_trace(self) -> Trace | None:
+        """The last answer shown."""
+        return self._trace
+
     def _show_trace(self, trace: Trace, *, streaming: bool = False) -> None:
         self._trace = trace
+        if not streaming:
+            self.title_question()
         self.query_one(AnswerPane).show(trace, streaming=streaming)
         self._mark()
         self._draw_stages(stages.of_trace(trace))
@@ -345,10 +427,12 @@ class AskScreen(InspectingScreen):
         self.toggle_class("-stages")
 
     def action_back(self) -> None:
-        """Stops the answer; else closes the filter, which keeps its words; else between question and results."""
+        """Stops the answer; else looks back no more, closes the filter, or goes between question and results."""
         question = self.query_one("#query", Input)
         if self._answering and not self._answering.cancel.is_set():
             self._answering.stop()
+        elif self.look_away():
+            pass
         elif self.focused is self.query_one("#filter", Input):
             self.query_one("#filter-line").remove_class("-open")
             self._filter_problem("")
@@ -391,6 +475,7 @@ class AskScreen(InspectingScreen):
 
     def action_past(self, step: int) -> None:
         """An earlier or later question with its answer and ranking; after the newest, what was being typed."""
+        self.look_away()
         if self._trace is None or asked(self._trace) != (self._query, self._options().filter):
             self._past = DRAFT  # what stands in the fields was never asked, or is asked no more
         if self._past == DRAFT:
@@ -441,6 +526,6 @@ class AskScreen(InspectingScreen):
         told = place if past.place < past.of else tr("Trace {id}", id=past.trace.id)
         self.query_one("#query", Input).border_subtitle = content(told)
         if past.fusion:
-            self.query_one("#ranking", Grid).show(ranking.rows(past.hits, past.fusion, {}))
+            self._draw_ranking(past.hits, past.fusion, {})
             self._title_ranking(self._lane_names())
         self._show_trace(past.trace)

@@ -54,6 +54,11 @@ class Timeline(Static):
         return self._log.keystrokes
 
     @property
+    def newest(self) -> Entry | None:
+        """Of this session."""
+        return self._entries[-1] if self._entries else None
+
+    @property
     def at(self) -> Entry | None:
         """The keystroke that is looked at; None at the newest of this session."""
         return None if self._place is None else self.entries[self._place]
@@ -74,12 +79,11 @@ class Timeline(Static):
         return self._saved[0] if self._saved else ""
 
     def add(self, entry: Entry) -> None:
-        """What the newest keystroke found; once more when all of it is there."""
+        """What the newest keystroke found; once more when all of it is there. Drawing it is left to the caller."""
         gone = self._log.add(entry.keystroke)
         self._entries = [*self._entries[: len(self._log) + gone - 1], entry][gone:]
         if self._place is not None and not self._saved:
             self._place = max(0, self._place - gone)
-        self.draw()
 
     def painted(self, milliseconds: float) -> None:
         """How long after its key the newest stood on the screen."""
@@ -134,7 +138,7 @@ class Timeline(Static):
         place = len(entries) - 1 if self._place is None else self._place
         start = max(0, min(place - room // 2, len(entries) - room))
         cells = [self._cell(n, changes[n]) for n in range(start, min(len(entries), start + room))]
-        self.update(content((tr("keys") + " ", Tone.DIM), *cells, (self._told(place), Tone.DIM)))
+        self.update(content((tr("keys") + " ", Tone.DIM), *cells, (self._told(place), Tone.DIM)), layout=False)
 
     def _cell(self, place: int, changed: float) -> Line:
         mark = "◆" if self.entries[place] is self.pin else gauge(changed)

@@ -63,9 +63,7 @@ class Typed:
             except Cancelled:
                 pass
 
-        self._jobs.read(
-            self._node, search, lambda _: self._ended(request), lambda error: self._broke(request, error)
-        )
+        self._jobs.read(self._node, search, lambda _: self._ended(request), lambda error: self._broke(request, error))
 
     def _arrived(self, request: Request, result: SearchResult) -> None:
         if request is self._newest:

@@ -7,6 +7,7 @@ from typing import Final
 
 from screens.style import Line, Tone, place
 from screens.widgets.grid import Column, Row
+from screens.widgets.stages import stage_name
 from workbench.i18n import tr
 from workbench.records.retrieval import FusedHit, FusionResult, HitView
 
@@ -15,7 +16,7 @@ def columns() -> list[Column]:
     """Headings in the interface's language."""
     return [
         Column("#", 2, "right"),
-        Column("", 3, fold=True),
+        Column("", 4, fold=True),
         Column(tr("lex"), 3, "right"),
         Column(tr("dense"), 5, "right"),
         Column(tr("source"), 0, tail=True, fit=True),
@@ -44,6 +45,49 @@ def why(hit: FusedHit, fusion: FusionResult) -> str:
         ranks = [r for r in (hit.lexical_rank, hit.dense_rank) if r is not None]
         return " + ".join(f"1/{fusion.k0 + r}" for r in ranks)
     return " + ".join(f"{value:.3f}" for _, value in hit.contributions)
+
+
+def arithmetic(hit: FusedHit, fusion: FusionResult) -> str:
+    """How the hit came by its score, and what each lane gave it: "1/(60+1) + 1/(60+5) = 0.0318   lexical 1 (12.31)"."""
+    ranks = {"lexical": hit.lexical_rank, "dense": hit.dense_rank}
+    terms = [_term(share, ranks.get(lane), fusion) for lane, share in hit.contributions]
+    lanes = [
+        f"{stage_name(lane)} {rank} ({name} {score:.{digits}f})"
+        for lane, name, rank, score, digits in (
+            ("lexical", "BM25", hit.lexical_rank, hit.lexical_score, 2),
+            ("dense", "cos", hit.dense_rank, hit.dense_score, 3),
+        )
+        if rank is not None and score is not None
+    ]
+    if hit.rerank_score is not None:
+        lanes.append(f"{stage_name('rerank')} {hit.fused_rank} → {hit.rank} ({hit.rerank_score:.3f})")
+    return "   ".join([f"{' + '.join(terms)} = {hit.score:.4f}", *lanes])
+
+
+def _term(share: float, rank: int | None, fusion: FusionResult) -> str:
+    if fusion.method != "rrf" or rank is None:
+        return f"{share:.3f}"
+    return f"{share * (fusion.k0 + rank):.3g}/({fusion.k0}+{rank})"
+
+
+def lost_rows(lost: Sequence[tuple[HitView, int]]) -> list[Row]:
+    """Hits that were there before, each with the place it had."""
+    return [
+        Row(
+            view.hit.chunk_id,
+            (
+                ("–", Tone.DIM),
+                (tr("out"), Tone.DIM),
+                "",
+                "",
+                (view.source_id, Tone.DIM),
+                (place(view.heading, view.page_label, view.page), Tone.DIM),
+                (tr("was {rank}", rank=rank), Tone.DIM),
+                (" ".join(view.text[:200].split()), Tone.DIM),
+            ),
+        )
+        for view, rank in lost
+    ]
 
 
 def rows(hits: Sequence[HitView], fusion: FusionResult, before: Mapping[str, int]) -> list[Row]:

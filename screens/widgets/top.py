@@ -105,4 +105,4 @@ class TopLine(Static):
     def _draw(self) -> None:
         line = top_line(self._status, self._works, self.size.width or 80)
         if str(line) != str(self.content):
-            self.update(line)
+            self.update(line, layout=False)

@@ -218,13 +218,13 @@ async def test_earlier_questions_come_back_with_ranking_and_answer() -> None:
             await settle(pilot)
             await pilot.press("enter")
             await settle(pilot)
-        await pilot.press("alt+left")
+        await pilot.press("alt+up")
         await settle(pilot)
         assert app.screen.query_one("#query", Input).value == "library"
         seen = screen_text(app)
         assert "question 1 of 2" in seen
         assert "Loans last three weeks" in seen
-        await pilot.press("alt+right")
+        await pilot.press("alt+down")
         await settle(pilot)
         assert app.screen.query_one("#query", Input).value == "horn"
 
@@ -351,7 +351,7 @@ async def test_an_earlier_question_that_comes_late_does_not_take_the_place_of_a_
             await settle(pilot)
             await pilot.press("enter")
             await settle(pilot)
-        await pilot.press("alt+left", "enter")
+        await pilot.press("alt+up", "enter")
         await pilot.pause(0.1)
         desk.gate.set()
         await settle(pilot)
@@ -373,13 +373,13 @@ async def test_a_draft_comes_back_after_a_look_at_earlier_questions() -> None:
         question = app.screen.query_one("#query", Input)
         question.value = "a long dra"
         await settle(pilot)
-        await pilot.press("alt+left")
+        await pilot.press("alt+up")
         await settle(pilot)
         assert question.value == "library"
-        await pilot.press("alt+right")
+        await pilot.press("alt+down")
         await settle(pilot)
         assert question.value == "a long dra"
-        await pilot.press("alt+right")
+        await pilot.press("alt+down")
         await settle(pilot)
         assert question.value == "a long dra"
 

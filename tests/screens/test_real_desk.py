@@ -71,11 +71,12 @@ def test_a_search_waits_for_the_embedder_only_when_it_runs(desk: Desk) -> None:
     desk.close()
     cold = Desk(open_store(path))
     try:
-        first = cold.search_now("library hours")
+        [first] = cold.search_typed("library hours")
         assert [lane.lane for lane in first.lanes] == ["lexical"]
         assert first.hits
         cold.warm_embedder()
-        assert [lane.lane for lane in cold.search_now("library hours").lanes] == ["lexical", "dense"]
+        *_, whole = cold.search_typed("library hours")
+        assert [lane.lane for lane in whole.lanes] == ["lexical", "dense"]
     finally:
         cold.close()
 

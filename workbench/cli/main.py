@@ -14,13 +14,14 @@ import click
 
 from workbench import __version__, i18n
 from workbench.cli import starter
-from workbench.cli.ask import answers, rerank, trace, transforms
+from workbench.cli.ask import answers, keystrokes, rerank, trace, transforms
 from workbench.cli.click_words import translate_click
 from workbench.cli.corpus import doctor, documents
 from workbench.cli.display import print_error, say
 from workbench.cli.evals import datasets, decide, imports, judge, review
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
 from workbench.cli.models import bench, cards, chat, files, presets
+from workbench.cli.servers import servers
 from workbench.cli.streams import discard_output, prepare_streams
 from workbench.errors import UsageError, WorkbenchError, reason_of
 from workbench.i18n import tr
@@ -78,7 +79,9 @@ def _translate(command: click.Command) -> None:
 for family in (
     documents,
     doctor,
+    servers,
     answers,
+    keystrokes,
     trace,
     files,
     cards,
