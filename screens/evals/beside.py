@@ -169,7 +169,7 @@ def _row(one: Standing) -> Row:
     if one.best:
         against = ("★ " + tr("best"), Tone.GOOD)
     elif one.overlaps:
-        against = ("≈ " + tr("not significant"), Tone.DIM)
+        against = ("≈ " + tr("intervals overlap"), Tone.DIM)
     cells: tuple[Line, ...] = (
         str(run.id),
         run_words(run),

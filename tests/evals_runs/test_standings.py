@@ -36,7 +36,10 @@ def test_the_best_is_told_apart_only_from_intervals_that_do_not_reach_its_own() 
         ("recall@5", False, True),
         ("recall@9", True, True),
     ]
-    assert verdict_of(found) == "Best: k=9. 1 of 2 other intervals overlap with its own: not significant."
+    assert (
+        verdict_of(found)
+        == "Best: k=9. 1 of 2 other intervals overlap with it: not significant by them; paired, it may be."
+    )
     assert verdict_of(standings(RECALL[::2], "recall")) == "Best: k=9. No other interval reaches its own."
 
 
@@ -84,4 +87,4 @@ def test_a_sweep_prints_its_table_and_its_plot(cli: Cli) -> None:
     assert told.code == 0
     bars = [line for line in told.out.splitlines() if "●" in line]
     assert [bar.split()[:2] for bar in bars] == [["#1", "k=1"], ["#2", "k=3"]]
-    assert "Best: k=1. 1 of 1 other intervals overlap with its own: not significant." in told.out
+    assert "Best: k=1. 1 of 1 other intervals overlap with it: not significant" in told.out

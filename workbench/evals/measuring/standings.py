@@ -55,7 +55,7 @@ def standings(reports: Sequence[RunReport], wanted: str) -> tuple[Standing, ...]
 
 
 def verdict_of(found: Sequence[Standing]) -> str:
-    """One sentence: "best: k=5; 2 of 3 others overlap with it: not significant"; "" where no run has the metric."""
+    """What the intervals say, in a sentence or two; "" where no two runs have the metric."""
     best = next((one for one in found if one.best), None)
     others = [one for one in found if one.estimate and not one.best]
     if best is None or not others:
@@ -64,7 +64,7 @@ def verdict_of(found: Sequence[Standing]) -> str:
     if not near:
         return tr("Best: {name}. No other interval reaches its own.", name=name)
     return tr(
-        "Best: {name}. {near} of {all} other intervals overlap with its own: not significant.",
+        "Best: {name}. {near} of {all} other intervals overlap with it: not significant by them; paired, it may be.",
         name=name,
         near=near,
         all=len(others),
