@@ -94,10 +94,10 @@ def test_retries_get_milder_until_nothing_is_left_to_give_up() -> None:
         settings = proposal.settings
         changes.append(proposal.change)
     assert changes == [
-        "with 5 layers on the GPU",
-        "with 2 layers on the GPU",
-        "with 1 layers on the GPU",
-        "with 0 layers on the GPU",
+        "with fewer layers on the GPU: 5",
+        "with fewer layers on the GPU: 2",
+        "with fewer layers on the GPU: 1",
+        "on the CPU alone",
         "with 2,048 tokens of context",
         "with 1,024 tokens of context",
         "with 512 tokens of context",

@@ -37,7 +37,8 @@ def _smaller(settings: LoadSettings, largest_context: int) -> SaferLoad | None:
     """Less memory."""
     if settings.gpu_layers:
         layers = settings.gpu_layers // 2
-        return SaferLoad(replace(settings, gpu_layers=layers), tr("with {count} layers on the GPU", count=layers))
+        words = tr("with fewer layers on the GPU: {count}", count=layers) if layers else tr("on the CPU alone")
+        return SaferLoad(replace(settings, gpu_layers=layers), words)
     if settings.context > SMALLEST_CONTEXT:
         context = max(SMALLEST_CONTEXT, min(settings.context // 2, largest_context or settings.context))
         return SaferLoad(replace(settings, context=context), tr("with {count} tokens of context", count=f"{context:,}"))
