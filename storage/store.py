@@ -18,6 +18,7 @@ from storage.models import FileModels
 from storage.opening import prepare
 from storage.runs import FileRuns
 from storage.search import FileSearch
+from storage.servers import FileServers
 from storage.settings import FileSettings
 from storage.traces import FileTraces
 from workbench.ports import Store
@@ -39,6 +40,7 @@ class FileStore:
         self._datasets = FileDatasets(connections)
         self._runs = FileRuns(connections)
         self._fixtures = FixtureRunner()
+        self._servers = FileServers(connections)
         self._settings = FileSettings(connections)
 
     @property
@@ -100,6 +102,11 @@ class FileStore:
     def fixtures(self) -> FixtureRunner:
         """SQL on read-only files beside the workbench's own."""
         return self._fixtures
+
+    @property
+    def servers(self) -> FileServers:
+        """Addresses of model servers."""
+        return self._servers
 
     @property
     def settings(self) -> FileSettings:

@@ -45,6 +45,7 @@ from workbench.records.evals import Case, Dataset
 from workbench.records.models import (
     Gauges,
     LoadedModel,
+    LoadProgress,
     LoadSettings,
 )
 from workbench.records.playground import Pulse
@@ -54,6 +55,7 @@ from workbench.retrieval.rerank import RERANK_SETTING
 from workbench.retrieval.search import Searcher
 from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.retrieval.typed import TypedSearch
+from workbench.servers import Servers
 from workbench.traces.inspector import Inspector
 
 COLLECTION_SETTING = "desk.collection"
@@ -99,6 +101,7 @@ class Desk:
         self._benchmarks = Benchmarks(store, self._library)
         runtimes = Runtimes(self._searcher, lambda: self._library.generator, self._load, lambda: self.collection)
         self._evals = EvalLab(store, runtimes)
+        self._servers = Servers(store.servers, self._library.adopt)
         self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
         self._playground = Playground(lambda: self._library.generator, store.settings)
         self._keystrokes = Keystrokes(store, self._searcher)
@@ -122,7 +125,7 @@ class Desk:
             embedder_running=self._embedder_used,
             model=model,
             engine=engine_available(),
-            gauges=gauges.measure(model.pid if model else None),
+            gauges=gauges.measure(model.pid or None if model else None),
             ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
             pulses=running.pulses() if running else (),
         )
@@ -353,12 +356,27 @@ class Desk:
         return self._benchmarks
 
     @property
+    def servers(self) -> Servers:
+        """Model servers over HTTP: what answers, how true they are to their word, and one put to work."""
+        return self._servers
+
+    @property
     def model(self) -> LoadedModel | None:
         """What is loaded; one whose process ended by itself is not."""
         return self._library.model
 
+    def open_model(
+        self, name: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
+    ) -> Iterator[LoadProgress]:
+        """A model file by its path, loaded; or a server's model, as URL#NAME. Raises EngineError, NotFoundError."""
+        if "://" not in name:
+            yield from self._library.load(name, settings, cancel)
+            return
+        url, _, model = name.partition("#")
+        yield LoadProgress(1.0, model=self._servers.use(url, model).model)
+
     def _load(self, path: str, settings: LoadSettings, cancel: Cancel | None) -> None:
-        for _ in self._library.load(path, settings, cancel):
+        for _ in self.open_model(path, settings, cancel):
             pass
 
     def embedder(self) -> EmbedderInfo | None:

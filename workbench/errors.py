@@ -99,6 +99,20 @@ class EngineError(WorkbenchError):
         self.cause: EngineCause = cause
 
 
+class ServerError(EngineError):
+    """A model server can't be reached, or doesn't do what it was asked.
+
+    Args:
+        layer: where the call failed, a ``workbench.records.servers.Layer``.
+        status: the HTTP status, 0 when there was no reply.
+    """
+
+    def __init__(self, title: str, message: str, remedy: str = "", *, layer: str, status: int = 0) -> None:
+        super().__init__(title, message, remedy)
+        self.layer = layer
+        self.status = status
+
+
 class BudgetError(WorkbenchError):
     """Instructions, question, evidence and reserved output don't fit the context window."""
 

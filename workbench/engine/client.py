@@ -121,6 +121,11 @@ class ChildGenerator:
         return self._process.death
 
     @property
+    def grammars(self) -> bool:
+        """It can be held to a grammar."""
+        return True
+
+    @property
     def idle_s(self) -> float:
         """Seconds since it was last asked something; 0 while it works."""
         return self._process.idle_s

@@ -46,7 +46,7 @@ class Library:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.RLock()
-        self._generator: ChildGenerator | None = None
+        self._generator: Generator | None = None
         self._files: tuple[ModelFile, ...] | None = None
         self._notes = Notes(store.library)
         self._presets = Presets(store.library)
@@ -154,7 +154,7 @@ class Library:
 
     def _room(self) -> Room:
         model = self.model
-        return room(gauges.measure(model.pid if model else None), loaded=model is not None)
+        return room(gauges.measure(model.pid or None if model else None), loaded=model is not None)
 
     def safer(self, error: EngineError, path: str, settings: LoadSettings) -> SaferLoad | None:
         """What to try after ``error`` ended a load or a process with these settings; None when nothing would help."""
@@ -188,8 +188,14 @@ class Library:
                 return
             pause.wait(IDLE_CHECK_S)
 
+    def adopt(self, generator: Generator) -> None:
+        """Puts a model that runs elsewhere in the place of the loaded one, which is unloaded."""
+        self.unload()
+        with self._lock:
+            self._generator = generator
+
     def unload(self) -> int:
-        """Ends the child; returns the bytes that came back."""
+        """Ends the child, or leaves the server; returns the bytes that came back."""
         with self._lock:
             generator, self._generator = self._generator, None
             self._released = 0

@@ -25,6 +25,7 @@ from workbench.ports.runtimes import (
     TokenVectors,
     Vector,
 )
+from workbench.ports.servers import ServerRepository
 
 __all__ = [
     "BenchRepository",
@@ -45,6 +46,7 @@ __all__ = [
     "ResultSet",
     "RunRepository",
     "SearchRepository",
+    "ServerRepository",
     "SettingsRepository",
     "SqlRunner",
     "SqlValue",

@@ -12,6 +12,7 @@ from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
 from workbench.ports.health import HealthRepository
 from workbench.ports.keystrokes import KeystrokeRepository
 from workbench.ports.library import LibraryRepository
+from workbench.ports.servers import ServerRepository
 from workbench.records.answers import Trace
 from workbench.records.models import MemoryMeasurement, ModelFile
 
@@ -153,6 +154,11 @@ class Store(Protocol):
     @property
     def fixtures(self) -> SqlRunner:
         """SQL on read-only files beside the workbench's own."""
+        ...
+
+    @property
+    def servers(self) -> ServerRepository:
+        """Addresses of model servers."""
         ...
 
     @property

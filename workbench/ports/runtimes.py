@@ -127,6 +127,11 @@ class Generator(Protocol):
         """Why its process ended, None while it runs."""
         ...
 
+    @property
+    def grammars(self) -> bool:
+        """It can be held to a grammar."""
+        ...
+
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text`` by the model's own tokenizer, special tokens of the text included."""
         ...

@@ -189,7 +189,13 @@ class Offload:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that stands ready in its child process; ``bos`` and ``eos`` are the texts of its special tokens."""
+    """A model that stands ready.
+
+    Attributes:
+        pid: its child process, 0 for a server's.
+        bos, eos: texts of its special tokens.
+        server: the address of the server that it runs on, "" for one in a child process.
+    """
 
     file: ModelFile
     settings: LoadSettings
@@ -200,6 +206,7 @@ class LoadedModel:
     offload: Offload = Offload()
     bos: str = ""
     eos: str = ""
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)

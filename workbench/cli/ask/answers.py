@@ -183,8 +183,8 @@ def ask(
 
 
 def load(desk: Desk, model: str, line: StatusLine) -> None:
-    """Loads a model for this command, by path or by the name that ``workbench models`` shows."""
-    for progress in desk.library.load(model_path(desk, model)):
+    """A model for this command: by path, by the name that ``workbench models`` shows, or a server's (URL#NAME)."""
+    for progress in desk.open_model(model_path(desk, model)):
         line.say(tr("loading {name}: {percent} %", name=model, percent=round(progress.fraction * 100)))
 
 

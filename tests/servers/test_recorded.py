@@ -1,0 +1,192 @@
+"""Dialects against replies in the shapes of Ollama, LM Studio, vLLM and TGI: recorded, not the servers themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.servers.conftest import playing
+from workbench.errors import ServerError
+from workbench.records.answers import Message
+from workbench.records.models import GenerationSettings
+from workbench.records.servers import Endpoint
+from workbench.servers.discovery import recognise
+from workbench.servers.generator import ServedGenerator
+from workbench.servers.ollama import Ollama
+from workbench.servers.openai import OpenAi
+from workbench.servers.wire import Wire
+
+HELLO = [Message("user", "hello")]
+
+
+def ok(value: object) -> tuple[int, str]:
+    return 200, json.dumps(value)
+
+
+def lines(*values: object) -> tuple[int, str]:
+    return 200, "\n".join(json.dumps(value) for value in values) + "\n"
+
+
+def sse(*values: object) -> tuple[int, str]:
+    return 200, "".join(f"data: {json.dumps(value)}\n\n" for value in values) + "data: [DONE]\n\n"
+
+
+OLLAMA: Mapping[str, Any] = {
+    "GET /api/version": ok({"version": "0.12.6"}),
+    "GET /api/tags": ok(
+        {
+            "models": [
+                {"name": "smollm2:135m", "model": "smollm2:135m", "size": 270898672, "digest": "9077", "details": {
+                    "format": "gguf", "family": "llama", "parameter_size": "134.52M", "quantization_level": "F16"}},
+                {"name": "gpt-oss:120b-cloud", "model": "gpt-oss:120b-cloud", "remote_model": "gpt-oss:120b",
+                 "remote_host": "https://ollama.com:443", "size": 384, "details": {}},
+                {"name": "nomic-embed-text:latest", "model": "nomic-embed-text:latest", "size": 274302450, "details": {
+                    "family": "nomic-bert", "quantization_level": "F16"}},
+            ]
+        }
+    ),
+    "GET /api/ps": ok({"models": [{"name": "smollm2:135m", "size_vram": 0, "context_length": 4096}]}),
+    "POST /api/show": lambda body: ok(
+        {
+            "smollm2:135m": {"capabilities": ["completion", "tools"], "model_info": {
+                "general.parameter_count": 134515008, "llama.context_length": 8192}},
+            "nomic-embed-text:latest": {"capabilities": ["embedding"], "model_info": {
+                "nomic-bert.context_length": 2048}},
+        }.get(body["model"], {"remote_host": "https://ollama.com:443", "capabilities": ["completion"]})
+    ),
+    "POST /api/chat": lines(
+        {"model": "smollm2:135m", "message": {"role": "assistant", "content": "Hel"}, "done": False},
+        {"model": "smollm2:135m", "message": {"role": "assistant", "content": "lo"}, "done": False},
+        {"model": "smollm2:135m", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop",
+         "total_duration": 900_000_000, "load_duration": 500_000_000, "prompt_eval_count": 31,
+         "prompt_eval_duration": 155_000_000, "eval_count": 4, "eval_duration": 80_000_000},
+    ),
+    "POST /api/embed": ok({"embeddings": [[1.0, 0.0], [0.0, 1.0]]}),
+}  # fmt: skip
+
+
+def test_ollama_tells_what_is_loaded_with_which_context_and_what_is_no_local_model() -> None:
+    with playing(OLLAMA) as server:
+        dialect, found = recognise(Endpoint(server.url))
+        assert (found.kind, found.version, found.reach, found.exposed) == ("ollama", "0.12.6", "machine", False)
+        small, cloud, embedder = dialect.models(Wire(Endpoint(server.url)))
+        assert (small.loaded, small.context, small.parameters, small.quantization) == (True, 4096, 134515008, "F16")
+        assert (cloud.reach, cloud.loaded) == ("cloud", False)
+        assert (embedder.kind, embedder.context) == ("embedding", 2048)
+
+
+def test_ollamas_answer_is_streamed_with_its_own_counters_beside_ours() -> None:
+    with playing(OLLAMA) as server:
+        wire = Wire(Endpoint(server.url))
+        model = Ollama().models(wire)[0]
+        generator = ServedGenerator(wire, Ollama(), model)
+        *_, last = generator.generate(generator.render(HELLO), GenerationSettings(max_tokens=8, seed=7, stop=("x",)))
+        assert (last.state, last.text, last.stop_reason) == ("complete", "Hello", "stop")
+        assert (last.prompt_tokens, last.output_tokens) == (31, 4)
+        assert last.ttft_ms is not None
+        assert last.engine is not None
+        assert last.engine.prefill_tps == pytest.approx(200)
+        assert last.engine.decode_tps == pytest.approx(50)
+        body = next(body for key, body in server.asked if key == "POST /api/chat")
+        assert body["messages"] == [{"role": "user", "content": "hello"}]
+        assert body["options"]["num_predict"] == 8
+        assert (body["options"]["seed"], body["options"]["stop"]) == (7, ["x"])
+
+
+def test_an_error_in_the_middle_of_a_stream_is_the_servers_and_typed() -> None:
+    broken = {**OLLAMA, "POST /api/chat": lines({"error": "model requires more system memory than is available"})}
+    with playing(broken) as server, pytest.raises(ServerError) as caught:
+        list(Ollama().chat(Wire(Endpoint(server.url)), "smollm2:135m", HELLO, GenerationSettings(), None))
+    assert caught.value.layer == "memory"
+
+
+LMSTUDIO = {
+    "GET /api/v1/models": ok(
+        {
+            "models": [
+                {"type": "llm", "key": "qwen/qwen3-4b", "architecture": "qwen3", "quantization": {"name": "Q4_K_M"},
+                 "size_bytes": 2497280256, "max_context_length": 32768,
+                 "loaded_instances": [{"id": "qwen/qwen3-4b", "config": {"context_length": 8192}}],
+                 "capabilities": {"vision": False, "trained_for_tool_use": True}},
+                {"type": "embedding", "key": "text-embedding-nomic", "loaded_instances": [],
+                 "max_context_length": 2048},
+            ]
+        }
+    ),
+    "GET /v1/models": ok({"object": "list", "data": [{"id": "qwen/qwen3-4b", "object": "model"}]}),
+}  # fmt: skip
+LMSTUDIO_0_3 = {
+    "GET /api/v0/models": ok(
+        {"data": [{"id": "qwen3-4b", "type": "llm", "arch": "qwen3", "quantization": "Q4_K_M", "state": "loaded",
+                   "max_context_length": 32768, "loaded_context_length": 4096}]}
+    )
+}  # fmt: skip
+
+
+def test_lm_studio_of_either_version_tells_the_context_that_is_loaded() -> None:
+    with playing(LMSTUDIO) as server:
+        dialect, found = recognise(Endpoint(server.url))
+        chat, embedder = dialect.models(Wire(Endpoint(server.url)))
+        assert (found.kind, chat.context, chat.loaded, chat.quantization) == ("lmstudio", 8192, True, "Q4_K_M")
+        assert chat.capabilities == ("trained_for_tool_use",)
+        assert (embedder.kind, embedder.loaded, embedder.context) == ("embedding", False, 2048)
+    with playing(LMSTUDIO_0_3) as server:
+        dialect, found = recognise(Endpoint(server.url))
+        (chat,) = dialect.models(Wire(Endpoint(server.url)))
+        assert (found.kind, found.version, chat.context, chat.loaded) == ("lmstudio", "v0", 4096, True)
+
+
+VLLM = {
+    "GET /v1/models": ok({"data": [{"id": "Qwen/Qwen3-8B", "owned_by": "vllm", "max_model_len": 40960}]}),
+    "GET /version": ok({"version": "0.11.0"}),
+    "POST /tokenize": ok({"count": 3, "max_model_len": 40960, "tokens": [1, 2, 3]}),
+    "POST /v1/chat/completions": sse(
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
+        {"choices": [{"index": 0, "delta": {"content": "Hello"}}]},
+        {"choices": [{"index": 0, "delta": {"content": " there"}, "finish_reason": "length"}]},
+        {"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 2, "total_tokens": 13,
+                                  "prompt_tokens_details": {"cached_tokens": 8}}},
+    ),
+    "POST /v1/embeddings": ok(
+        {"data": [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}], "usage": {}}
+    ),
+}  # fmt: skip
+
+
+def test_vllm_is_known_by_its_owner_and_counts_what_its_cache_served() -> None:
+    with playing(VLLM) as server:
+        wire = Wire(Endpoint(server.url))
+        dialect, found = recognise(wire.endpoint)
+        assert (found.kind, found.version) == ("vllm", "0.11.0")
+        (model,) = dialect.models(wire)
+        generator = ServedGenerator(wire, dialect, model)
+        assert generator.count_tokens("any text") == 3
+        *_, last = generator.generate(generator.render(HELLO), GenerationSettings(max_tokens=2))
+        assert (last.text, last.stop_reason) == ("Hello there", "length")
+        assert (last.prompt_tokens, last.reused_tokens, last.output_tokens) == (11, 8, 2)
+
+
+def test_embeddings_come_back_in_the_order_of_the_texts() -> None:
+    with playing(VLLM) as server:
+        assert OpenAi().embed(Wire(Endpoint(server.url)), "m", ["a", "b"]) == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_fewer_vectors_than_texts_are_refused() -> None:
+    with playing(VLLM) as server, pytest.raises(ServerError, match="3 texts"):
+        OpenAi().embed(Wire(Endpoint(server.url)), "m", ["a", "b", "c"])
+
+
+def test_tgi_is_known_by_its_info() -> None:
+    info = ok({"model_id": "org/model", "max_total_tokens": 4096, "version": "3.3.4"})
+    with playing({"GET /info": info, "GET /v1/models": ok({"data": []})}) as server:
+        dialect, found = recognise(Endpoint(server.url))
+        assert (found.kind, found.version) == ("tgi", "3.3.4")
+        assert [(m.id, m.context) for m in dialect.models(Wire(Endpoint(server.url)))] == [("org/model", 4096)]
+
+
+def test_something_that_serves_no_models_is_no_server() -> None:
+    with playing({"GET /v1/models": ok({"hello": 1})}) as server, pytest.raises(ServerError, match="offers no models"):
+        recognise(Endpoint(server.url))

@@ -1,0 +1,1 @@
+"""Commands about model servers on this machine and elsewhere."""

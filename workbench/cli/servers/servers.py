@@ -1,0 +1,176 @@
+"""``workbench servers``: what answers, what it serves, whether it keeps its word, and how it bears many requests."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+import click
+
+from workbench.cli.display import StatusLine, print_json, print_table, say, size, stoppable
+from workbench.cli.front import FrontEnds
+from workbench.errors import UsageError
+from workbench.i18n import tr
+from workbench.records.servers import ContractReport, LoadTest, Server
+
+MARKS: Final = {"kept": "✓", "differs": "~", "refused": "◦", "broken": "✗"}
+
+
+@click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_context
+def servers(context: click.Context, as_json: bool) -> None:
+    """Model servers: Ollama, LM Studio, llama-server, vLLM, SGLang, TGI, or any with /v1.
+
+    Without a command it lists what answers on this machine and at the addresses you added. Use one of their models in
+    any command that takes --model: http://127.0.0.1:11434#name
+    """
+    if context.invoked_subcommand is not None:
+        return
+    front: FrontEnds = context.obj
+    with front.glance() as desk, stoppable() as stop:
+        found = tuple(desk.servers.discover(stop))
+    if as_json:
+        print_json(found)
+    elif not found:
+        say(tr("No server answers on the usual ports of this machine. Add one: workbench servers add URL"))
+    for server in () if as_json else found:
+        print_server(server)
+
+
+@servers.command()
+@click.argument("url")
+@click.option("--key-variable", default="", metavar="NAME", help="The environment variable that holds its key.")
+@click.pass_obj
+def add(front: FrontEnds, url: str, key_variable: str) -> None:
+    """Remembers a server's address, after it has answered."""
+    with front.desk("create") as desk:
+        print_server(desk.servers.add(url, key_variable))
+
+
+@servers.command()
+@click.argument("url")
+@click.pass_obj
+def remove(front: FrontEnds, url: str) -> None:
+    """Forgets an address."""
+    with front.desk() as desk:
+        desk.servers.remove(url)
+    say(tr("“{url}” is forgotten.", url=url))
+
+
+@servers.command()
+@click.argument("url")
+@click.option("--model", default="", help="Which of its models [one that stands ready].")
+@click.option("--key-variable", default="", metavar="NAME", help="The environment variable that holds its key.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def check(front: FrontEnds, url: str, model: str, key_variable: str, as_json: bool) -> None:
+    """Holds a server against what its dialect promises. Exits with 1 when a promise is broken."""
+    with front.glance() as desk, stoppable() as stop:
+        line = StatusLine()
+        report: ContractReport | None = None
+        for report in desk.servers.examine(url, model, key_variable, stop):
+            line.say(report.checks[-1].name)
+        line.clear()
+    if report is None:
+        raise UsageError(tr("Nothing was checked"), tr("It was stopped before the first check."), tr("Run it again."))
+    if as_json:
+        print_json(report)
+    else:
+        print_report(report)
+    if any(c.outcome == "broken" for c in report.checks):
+        sys.exit(1)
+
+
+@servers.command()
+@click.argument("url")
+@click.option("--model", default="", help="Which of its models [one that stands ready].")
+@click.option("--key-variable", default="", metavar="NAME", help="The environment variable that holds its key.")
+@click.option("--rate", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True, help="Requests a second.")
+@click.option("--requests", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many in all.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def load(front: FrontEnds, url: str, model: str, key_variable: str, rate: float, requests: int, as_json: bool) -> None:
+    """Sends requests at a steady rate, and holds Little's law against what was seen."""
+    with front.glance() as desk, stoppable() as stop:
+        found = desk.servers.load_test(url, model, rate, requests, key_variable, stop)
+    if as_json:
+        print_json(found)
+    else:
+        print_load(found)
+    if found.failed:
+        sys.exit(1)
+
+
+def print_server(server: Server) -> None:
+    """Its badge, then its models."""
+    where = {"machine": tr("this machine"), "network": tr("the network"), "cloud": tr("the cloud")}
+    facts = [f"{server.kind} {server.version}".strip(), where[server.reach]]
+    if server.exposed:
+        facts.append("⚠ " + tr("its port listens beyond this machine"))
+    say(f"{'✗' if server.problem else '●'} {server.endpoint.url}  {' · '.join(facts)}", newlines=False)
+    if server.problem:
+        say(f"    {server.problem}", newlines=False)
+    rows = [
+        (
+            "●" if m.loaded else "◦" if m.loaded is False else " ",
+            m.id,
+            m.quantization or "–",
+            size(m.bytes) if m.bytes else "–",
+            f"{m.context:,}" if m.context else "–",
+            m.kind if m.reach == server.reach else f"{m.kind} · {where[m.reach]}",
+        )
+        for m in server.models
+    ]
+    if rows:
+        head = ("", tr("model"), tr("quant"), tr("size"), tr("context"), tr("kind"))
+        print_table(head, rows, right=(3, 4))
+
+
+def print_report(report: ContractReport) -> None:
+    """A line a promise, and what the marks mean."""
+    say(f"{report.kind} {report.version} · {report.model} · {report.url}", newlines=False)
+    for c in report.checks:
+        say(f"{MARKS[c.outcome]} {c.name}: {c.detail}  ({c.ms:.0f} ms)", newlines=False)
+    kept = sum(c.outcome == "kept" for c in report.checks)
+    say("")
+    say(
+        tr(
+            "{kept} of {all} promises kept · ~ differs · ◦ says that it can't · ✗ broken",
+            kept=kept,
+            all=len(report.checks),
+        )
+    )
+
+
+def print_load(found: LoadTest) -> None:
+    """The figures, and the law beside the count."""
+    ttft = "–" if found.ttft_p50_s is None else f"{found.ttft_p50_s:.2f} s"
+    say(
+        tr(
+            "{served}/s served of {rate}/s sent, {failed} failed. {tokens} tokens/s in all.",
+            served=f"{found.served:.2f}",
+            rate=f"{found.rate:g}",
+            failed=found.failed,
+            tokens=f"{found.tokens_per_second:.1f}",
+        )
+    )
+    say(
+        tr(
+            "a request: mean {mean} s, p50 {p50} s, p95 {p95} s, first token p50 {ttft}",
+            mean=f"{found.mean_s:.2f}",
+            p50=f"{found.p50_s:.2f}",
+            p95=f"{found.p95_s:.2f}",
+            ttft=ttft,
+        )
+    )
+    say(
+        tr(
+            "in the system at once: {count} counted, {little} by Little's law (λ·W)",
+            count=f"{found.in_system:.2f}",
+            little=f"{found.little:.2f}",
+        )
+    )
+
+
+COMMANDS = (servers,)

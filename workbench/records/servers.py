@@ -1,0 +1,163 @@
+"""Model servers reached over HTTP: what they are, where they run, what they serve, how true they are to their word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+ServerKind: TypeAlias = Literal["ollama", "lmstudio", "llama-server", "vllm", "sglang", "tgi", "openai"]
+"""Whose dialect a server speaks; "openai" for any other that has ``/v1/models``."""
+
+Reach: TypeAlias = Literal["machine", "network", "cloud"]
+"""Where a model's computing happens: on this machine, on another one of a private network, elsewhere."""
+
+Layer: TypeAlias = Literal[
+    "endpoint", "key", "model", "memory", "template", "context", "request", "json", "overload", "timeout", "server"
+]
+"""Which layer of a call failed: nobody listens, the key, the model isn't there or not loaded, its memory, its chat
+template, its context, the request itself, a reply that is no JSON, too much at once, time, the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An address a person gave, or one that is looked at by itself.
+
+    Attributes:
+        url: scheme, host and port, and a path before ``/v1`` where there is one; no slash at its end.
+        key_variable: name of the environment variable that holds the key; the key itself is never stored.
+    """
+
+    url: str
+    key_variable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model that a server offers.
+
+    Attributes:
+        context: tokens, None where the server doesn't tell.
+        loaded: it stands ready; None where the server doesn't tell.
+        reach: where it computes: a server on this machine may pass calls on.
+        bytes: of its file, 0 where untold.
+        capabilities: as the server names them ("completion", "tools", "vision", "embedding").
+    """
+
+    id: str
+    kind: Literal["chat", "embedding"] = "chat"
+    context: int | None = None
+    loaded: bool | None = None
+    reach: Reach = "machine"
+    bytes: int = 0
+    parameters: int = 0
+    quantization: str = ""
+    family: str = ""
+    capabilities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What answers at an endpoint.
+
+    Attributes:
+        exposed: its port listens beyond the loopback; None where that can't be told from here.
+        problem: why it can't be used, "" when it can.
+    """
+
+    endpoint: Endpoint
+    kind: ServerKind
+    version: str
+    reach: Reach
+    exposed: bool | None
+    models: tuple[ServedModel, ...]
+    latency_ms: float
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTimes:
+    """The server's own counters of one call; None where it has none.
+
+    Attributes:
+        cached: prompt tokens that it had kept from before.
+        load_ms: bringing the model into memory.
+    """
+
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    cached: int | None = None
+    queue_ms: float | None = None
+    load_ms: float | None = None
+    prefill_ms: float | None = None
+    decode_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContractCheck:
+    """One promise held against the server.
+
+    Attributes:
+        outcome: "kept"; "differs": it answers, and otherwise than the dialect says; "refused": it says that it can't;
+            "broken": it fails.
+        detail: what was seen.
+    """
+
+    name: str
+    outcome: Literal["kept", "differs", "refused", "broken"]
+    detail: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ContractReport:
+    """Where "compatible" is true of a server and where it isn't."""
+
+    url: str
+    kind: ServerKind
+    version: str
+    model: str
+    checks: tuple[ContractCheck, ...]
+    created: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """One request of a load test, in seconds since its start; ``error`` is "" when it was answered."""
+
+    sent_s: float
+    ttft_s: float | None
+    done_s: float
+    output_tokens: int
+    error: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """In the system."""
+        return self.done_s - self.sent_s
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTest:
+    """Requests sent at a steady rate, and Little's law held against what was seen.
+
+    Attributes:
+        rate: requests sent per second; ``served`` answered per second.
+        in_system: mean number at once, counted over the time from the first request to the last answer.
+        little: λ·W: arrivals per second times mean seconds in the system, over the same time.
+        tokens_per_second: of all answers together.
+    """
+
+    url: str
+    model: str
+    rate: float
+    served: float
+    in_system: float
+    little: float
+    mean_s: float
+    p50_s: float
+    p95_s: float
+    ttft_p50_s: float | None
+    tokens_per_second: float
+    failed: int
+    flights: tuple[Flight, ...]

@@ -1,0 +1,129 @@
+"""Many requests at once: a steady rate of arrivals, what each took, and Little's law held against the count."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from workbench.errors import ServerError
+from workbench.ports import Cancel
+from workbench.records.answers import Message
+from workbench.records.models import GenerationSettings
+from workbench.records.servers import Flight, LoadTest
+from workbench.servers.dialect import Dialect
+from workbench.servers.wire import Wire
+
+QUESTIONS: Final = (
+    "Name three primary colours.",
+    "Write a sentence about the sea.",
+    "What is the capital of France?",
+    "Escribe una frase sobre el mar.",
+    "¿Cuántos días tiene una semana?",
+)
+
+
+def load_test(
+    wire: Wire,
+    dialect: Dialect,
+    model: str,
+    rate: float,
+    requests: int,
+    max_tokens: int = 16,
+    cancel: Cancel | None = None,
+) -> LoadTest:
+    """Sends ``requests`` requests, ``rate`` a second, whether or not earlier ones are answered.
+
+    A stop sends no more and waits for nothing.
+    """
+    start = time.perf_counter()
+    flights: list[Flight] = []
+    lock = threading.Lock()
+
+    def fly(number: int) -> None:
+        flight = _fly(wire, dialect, model, number, max_tokens, start, cancel)
+        with lock:
+            flights.append(flight)
+
+    threads = []
+    for number in range(requests):
+        due = start + number / rate
+        while (left := due - time.perf_counter()) > 0 and not (cancel is not None and cancel.wait(min(left, 0.1))):
+            if cancel is None:
+                time.sleep(left)
+        if cancel is not None and cancel.is_set():
+            break
+        thread = threading.Thread(target=fly, args=(number,), name=f"request {number}", daemon=True)
+        thread.start()
+        threads.append(thread)
+    for thread in threads:
+        thread.join()
+    return summary(wire.endpoint.url, model, rate, sorted(flights, key=lambda flight: flight.sent_s))
+
+
+def summary(url: str, model: str, rate: float, flights: Sequence[Flight]) -> LoadTest:
+    """What the flights amount to.
+
+    The mean number in the system is the area under the count of those in flight, divided by the time that passed; λ·W
+    is arrivals per second over that time, times the mean time in the system. They are equal when every request is
+    counted from its arrival to its end (Little, 1961), so a difference tells of one that isn't.
+    """
+    answered = [flight for flight in flights if not flight.error]
+    if not answered:
+        return LoadTest(url, model, rate, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, 0.0, len(flights), tuple(flights))
+    seconds = np.array([flight.seconds for flight in answered])
+    first = min(flight.sent_s for flight in answered)
+    passed = max(flight.done_s for flight in answered) - first
+    ttft = [flight.ttft_s for flight in answered if flight.ttft_s is not None]
+    return LoadTest(
+        url,
+        model,
+        rate,
+        served=len(answered) / passed,
+        in_system=_mean_count(answered) if passed else 0.0,
+        little=len(answered) / passed * float(seconds.mean()),
+        mean_s=float(seconds.mean()),
+        p50_s=float(np.percentile(seconds, 50)),
+        p95_s=float(np.percentile(seconds, 95)),
+        ttft_p50_s=float(np.percentile(ttft, 50)) if ttft else None,
+        tokens_per_second=sum(flight.output_tokens for flight in answered) / passed,
+        failed=len(flights) - len(answered),
+        flights=tuple(flights),
+    )
+
+
+def _mean_count(flights: Sequence[Flight]) -> float:
+    """Of those in flight, over the time from the first arrival to the last end."""
+    moments = sorted([(flight.sent_s, 1) for flight in flights] + [(flight.done_s, -1) for flight in flights])
+    area, count, before = 0.0, 0, moments[0][0]
+    for moment, change in moments:
+        area += count * (moment - before)
+        count, before = count + change, moment
+    return area / (moments[-1][0] - moments[0][0])
+
+
+def _fly(
+    wire: Wire, dialect: Dialect, model: str, number: int, max_tokens: int, start: float, cancel: Cancel | None
+) -> Flight:
+    sent = time.perf_counter() - start
+    first: float | None = None
+    pieces, counted, error = 0, None, ""
+    try:
+        messages = [Message("user", QUESTIONS[number % len(QUESTIONS)])]
+        settings = GenerationSettings(max_tokens=max_tokens, seed=number)
+        for delta in dialect.chat(wire, model, messages, settings, cancel):
+            if delta.text:
+                first = first or delta.at - start
+                pieces += 1
+            if delta.times and delta.times.output_tokens is not None:
+                counted = delta.times.output_tokens
+    except ServerError as failure:
+        error = failure.message
+    if cancel is not None and cancel.is_set():
+        error = error or "cancelled"
+    done = time.perf_counter() - start
+    ttft = first - sent if first is not None else None
+    return Flight(sent, ttft, done, pieces if counted is None else counted, error)

@@ -1,0 +1,226 @@
+"""What a server promises by its dialect, held against what it does: where "compatible" is true, and where it isn't."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import jsonschema
+
+from workbench.errors import ServerError
+from workbench.i18n import tr
+from workbench.ports import Cancel
+from workbench.records.answers import Message
+from workbench.records.models import GenerationSettings
+from workbench.records.servers import ContractCheck, ContractReport, ServedModel, Server
+from workbench.servers.dialect import Delta, Dialect
+from workbench.servers.wire import Wire
+
+_ASK: Final = (Message("user", "Count from one to twenty in words."),)
+_PLAIN: Final = GenerationSettings(max_tokens=24)
+_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": 20}, "age": {"type": "integer"}},
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+_STOP_S: Final = 5.0
+"""Seconds within which a server has to be free again after a call was stopped."""
+
+Outcome = Literal["kept", "differs", "refused", "broken"]
+
+
+class _Differs(Exception):  # noqa: N818 -- no error: what a check found
+    """The server answered, and otherwise than it promises."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    text: str
+    pieces: int
+    reason: str
+    counted: int | None
+    prompt: int | None
+
+
+def contract(
+    wire: Wire, dialect: Dialect, server: Server, model: ServedModel, cancel: Cancel | None = None
+) -> Iterator[ContractReport]:
+    """Holds every promise in turn; the report grows by a check at a time. A stop ends it where it is."""
+    examiner = _Examiner(wire, dialect, model)
+    report = ContractReport(server.endpoint.url, server.kind, server.version, model.id, (), datetime.now(UTC))
+    for name, check in examiner.checks():
+        if cancel is not None and cancel.is_set():
+            return
+        start = time.perf_counter()
+        outcome, detail = _held(check)
+        spent = (time.perf_counter() - start) * 1000
+        report = replace(report, checks=(*report.checks, ContractCheck(name, outcome, detail, spent)))
+        yield report
+
+
+def _held(check: Callable[[], str]) -> tuple[Outcome, str]:
+    try:
+        return "kept", check()
+    except _Differs as found:
+        return "differs", str(found)
+    except ServerError as error:
+        return ("refused" if 400 <= error.status < 500 or error.status == 501 else "broken"), error.message
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        return "broken", tr("a reply of another shape: {reason}", reason=f"{type(error).__name__} {error}")
+
+
+class _Examiner:
+    """The promises as functions: each returns what it saw, or raises."""
+
+    def __init__(self, wire: Wire, dialect: Dialect, model: ServedModel) -> None:
+        self._wire, self._dialect, self._model = wire, dialect, model
+
+    def checks(self) -> tuple[tuple[str, Callable[[], str]], ...]:
+        """In the order in which a failure explains those that follow."""
+        if self._model.kind == "embedding":
+            return (
+                (tr("embeddings, in order"), self._embeddings),
+                (tr("an unknown model is refused"), self._unknown_model),
+            )
+        return (
+            (tr("streams in pieces"), self._streams),
+            (tr("says why it stopped"), self._reason),
+            (tr("counts tokens"), self._counts),
+            (tr("max_tokens holds"), self._most),
+            (tr("stop strings hold"), self._stops),
+            (tr("temperature 0 repeats itself"), self._repeats),
+            (tr("a JSON schema holds"), self._schema),
+            (tr("a bad request is refused"), self._bad_request),
+            (tr("an unknown model is refused"), self._unknown_model),
+            (tr("too long a prompt is refused"), self._overflow),
+            (tr("a stop frees the server"), self._cancels),
+            (tr("embeddings, in order"), self._embeddings),
+        )
+
+    def _ask(self, settings: GenerationSettings = _PLAIN, messages: tuple[Message, ...] = _ASK) -> _Said:
+        pieces: list[Delta] = list(self._dialect.chat(self._wire, self._model.id, messages, settings, None))
+        times = next((piece.times for piece in reversed(pieces) if piece.times), None)
+        return _Said(
+            "".join(piece.text for piece in pieces),
+            sum(bool(piece.text) for piece in pieces),
+            next((piece.reason for piece in reversed(pieces) if piece.reason), ""),
+            times.output_tokens if times else None,
+            times.prompt_tokens if times else None,
+        )
+
+    def _streams(self) -> str:
+        said = self._ask()
+        if said.pieces < 2:
+            raise _Differs(tr("the whole answer came in {count} pieces", count=said.pieces))
+        return tr("{count} pieces", count=said.pieces)
+
+    def _reason(self) -> str:
+        said = self._ask(GenerationSettings(max_tokens=4))
+        if said.reason != "length":
+            raise _Differs(tr("cut at 4 tokens, and the reason given is “{reason}”", reason=said.reason or "–"))
+        return "length"
+
+    def _counts(self) -> str:
+        said = self._ask()
+        if said.counted is None or said.prompt is None:
+            raise _Differs(tr("no usage at the end of the stream"))
+        return tr("{prompt} in, {output} out", prompt=said.prompt, output=said.counted)
+
+    def _most(self) -> str:
+        said = self._ask(GenerationSettings(max_tokens=5))
+        count = said.counted if said.counted is not None else said.pieces
+        if count > 5:
+            raise _Differs(tr("{count} tokens came of at most {most}", count=count, most=5))
+        return tr("{count} tokens", count=count)
+
+    def _stops(self) -> str:
+        whole = self._ask(GenerationSettings(max_tokens=24)).text
+        words = whole.split()
+        if len(words) < 3:
+            raise _Differs(tr("too short an answer to stop: “{text}”", text=whole))
+        stop = words[2]
+        said = self._ask(GenerationSettings(max_tokens=24, stop=(stop,)))
+        if stop in said.text:
+            raise _Differs(tr("“{stop}” is in the answer that it was to stop", stop=stop))
+        return tr("stopped before “{stop}”", stop=stop)
+
+    def _repeats(self) -> str:
+        one, other = self._ask().text, self._ask().text
+        if one != other:
+            raise _Differs(tr("two answers: “{one}” and “{other}”", one=one[:40], other=other[:40]))
+        return tr("the same twice")
+
+    def _schema(self) -> str:
+        ask = (Message("user", "Describe a person as JSON with name and age."),)
+        said = self._ask(GenerationSettings(max_tokens=80, json_schema=json.dumps(_SCHEMA)), ask)
+        try:
+            jsonschema.validate(json.loads(said.text), _SCHEMA)
+        except (ValueError, jsonschema.ValidationError):
+            raise _Differs(tr("not what the schema allows: “{text}”", text=said.text[:60])) from None
+        return said.text[:60]
+
+    def _bad_request(self) -> str:
+        path = "/api/chat" if self._dialect.kind == "ollama" else "/v1/chat/completions"
+        try:
+            self._wire.post(path, {"model": self._model.id, "messages": "no list"})
+        except ServerError as error:
+            if 400 <= error.status < 500:
+                return str(error.status)
+            raise _Differs(tr("status {status} for a request that is at fault", status=error.status)) from error
+        raise _Differs(tr("it was answered"))
+
+    def _unknown_model(self) -> str:
+        try:
+            if self._model.kind == "embedding":
+                self._dialect.embed(self._wire, "no-such-model", ["text"])
+            else:
+                list(self._dialect.chat(self._wire, "no-such-model", _ASK, GenerationSettings(max_tokens=2), None))
+        except ServerError as error:
+            if 400 <= error.status < 500:
+                return str(error.status)
+            raise _Differs(tr("status {status} for a request that is at fault", status=error.status)) from error
+        raise _Differs(tr("any name is answered by the model it has"))
+
+    def _overflow(self) -> str:
+        context = self._model.context
+        if not context:
+            raise _Differs(tr("it doesn't tell its context"))
+        ask = (Message("user", "word " * (context + 64)),)
+        try:
+            said = self._ask(GenerationSettings(max_tokens=4), ask)
+        except ServerError as error:
+            if error.layer == "context":
+                return tr("{status}, and it says why", status=error.status)
+            raise _Differs(tr("refused for another reason: {reason}", reason=error.message)) from error
+        raise _Differs(
+            tr("answered on a prompt cut to {count} tokens", count=said.prompt or "?")
+            if said.prompt
+            else tr("it was answered")
+        )
+
+    def _cancels(self) -> str:
+        stop = Cancel()
+        settings = GenerationSettings(max_tokens=400)
+        for delta in self._dialect.chat(self._wire, self._model.id, _ASK, settings, stop):
+            if delta.text:
+                stop.set()
+        start = time.perf_counter()
+        self._ask(GenerationSettings(max_tokens=1))
+        waited = time.perf_counter() - start
+        if waited > _STOP_S:
+            raise _Differs(tr("the next call waited {seconds} s", seconds=f"{waited:.1f}"))
+        return tr("the next call took {ms} ms", ms=round(waited * 1000))
+
+    def _embeddings(self) -> str:
+        texts = ["one", "a longer text about something else", "three"]
+        together = self._dialect.embed(self._wire, self._model.id, texts)
+        alone = self._dialect.embed(self._wire, self._model.id, texts[1:2])[0]
+        near = max(range(3), key=lambda place: sum(a * b for a, b in zip(together[place], alone, strict=True)))
+        if near != 1:
+            raise _Differs(tr("the second text's vector came in place {place}", place=near + 1))
+        return tr("{count} dimensions", count=len(alone))

@@ -1,0 +1,109 @@
+"""llama.cpp's ``llama-server``: its template and tokenizer are told, so that prompts are exact and grammars hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from workbench.errors import ServerError
+from workbench.ports import Cancel
+from workbench.records.models import GenerationSettings
+from workbench.records.servers import ServedModel, ServerTimes
+from workbench.servers.dialect import Delta, events
+from workbench.servers.openai import OpenAi
+from workbench.servers.wire import Wire
+
+_REASONS = {"limit": "length", "word": "stop", "eos": "stop", "none": ""}
+
+
+class LlamaServer(OpenAi):
+    """``/health``, ``/props``, ``/slots``, ``/metrics``, ``/tokenize``, ``/completion``, and ``/v1``."""
+
+    kind = "llama-server"
+    grammars = True
+    samplers = frozenset({"top_k", "min_p", "repeat_penalty"})
+
+    def recognise(self, wire: Wire) -> str | None:
+        """Its build."""
+        with suppress(ServerError):
+            props = wire.get("/props")
+            if isinstance(props, dict) and "default_generation_settings" in props:
+                return str(props.get("build_info", ""))
+        return None
+
+    def models(self, wire: Wire) -> tuple[ServedModel, ...]:
+        """The one it serves, with the context of one slot: a request can't have more."""
+        props = wire.get("/props")
+        context = (props.get("default_generation_settings") or {}).get("n_ctx")
+        entry = next(iter((wire.get("/v1/models") or {}).get("data") or ()), {})
+        meta = entry.get("meta") or {}
+        name = str(entry.get("id") or props.get("model_alias") or props.get("model_path") or "model")
+        return (
+            ServedModel(
+                name,
+                context=context if isinstance(context, int) else meta.get("n_ctx"),
+                loaded=not props.get("is_sleeping", False),
+                bytes=int(meta.get("size") or 0),
+                parameters=int(meta.get("n_params") or 0),
+                quantization=str(props.get("model_ftype") or ""),
+            ),
+        )
+
+    def complete(
+        self, wire: Wire, model: str, prompt: str, settings: GenerationSettings, cancel: Cancel | None
+    ) -> Iterator[Delta]:
+        """Streams ``/completion``, which has the server's clocks."""
+        body = {
+            "prompt": prompt,
+            "stream": True,
+            "n_predict": settings.max_tokens,
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "top_k": settings.top_k,
+            "min_p": settings.min_p,
+            "repeat_penalty": settings.repeat_penalty,
+            "seed": settings.seed,
+            "stop": list(settings.stop),
+            "cache_prompt": True,
+            **self._held(settings),
+        }
+        for at, event in events(wire.stream("/completion", body, cancel)):
+            if event.get("error"):
+                raise wire.refusal(int(event["error"].get("code") or 500), json.dumps(event), {})
+            yield Delta(
+                at, event.get("content") or "", _REASONS.get(event.get("stop_type", ""), ""), self._times(event)
+            )
+
+    def template(self, wire: Wire, model: str) -> tuple[str, str, str]:
+        """From ``/props``."""
+        props = wire.get("/props")
+        template, bos, eos = (str(props.get(key) or "") for key in ("chat_template", "bos_token", "eos_token"))
+        return template, bos, eos
+
+    def count(self, wire: Wire, model: str, text: str) -> int | None:
+        """``/tokenize``."""
+        reply = wire.post("/tokenize", {"content": text, "add_special": False, "parse_special": True}, idempotent=True)
+        return len(reply["tokens"])
+
+    def _body(self, model: str, settings: GenerationSettings) -> dict[str, Any]:
+        return super()._body(model, settings) | ({"grammar": settings.grammar} if settings.grammar else {})
+
+    def _held(self, settings: GenerationSettings) -> dict[str, Any]:
+        if settings.json_schema:
+            return {"json_schema": json.loads(settings.json_schema)}
+        return {"grammar": settings.grammar} if settings.grammar else {}
+
+    def _times(self, event: Mapping[str, Any]) -> ServerTimes | None:
+        clocks = event.get("timings")
+        if not isinstance(clocks, dict):
+            return super()._times(event)
+        kept = int(clocks.get("cache_n") or 0)
+        return ServerTimes(
+            kept + int(clocks.get("prompt_n") or 0),
+            int(clocks.get("predicted_n") or 0),
+            kept,
+            prefill_ms=clocks.get("prompt_ms"),
+            decode_ms=clocks.get("predicted_ms"),
+        )

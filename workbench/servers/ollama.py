@@ -1,0 +1,135 @@
+"""Ollama's own dialect: ``/api/tags``, ``/api/ps``, ``/api/show``, ``/api/chat``, ``/api/generate``, ``/api/embed``.
+
+A model whose name ends in "cloud", or that has a ``remote_host``, is computed on somebody else's machine, however local
+the server is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from workbench.errors import ServerError
+from workbench.ports import Cancel
+from workbench.records.answers import Message
+from workbench.records.models import GenerationSettings
+from workbench.records.servers import ServedModel, ServerKind, ServerTimes
+from workbench.servers.dialect import Delta, events
+from workbench.servers.openai import bad_embeddings
+from workbench.servers.wire import Wire
+
+_NS = 1e-6  # milliseconds in a nanosecond
+
+
+class Ollama:
+    """Ollama 0.3 and later."""
+
+    kind: ServerKind = "ollama"
+    grammars: bool = False
+
+    def recognise(self, wire: Wire) -> str | None:
+        """Its version."""
+        with suppress(ServerError):
+            tags = wire.get("/api/tags")
+            if isinstance(tags, dict) and isinstance(tags.get("models"), list):
+                return str(wire.get("/api/version").get("version", ""))
+        return None
+
+    def models(self, wire: Wire) -> tuple[ServedModel, ...]:
+        """Those it has, with what it says of each."""
+        running = {entry.get("name"): entry for entry in wire.get("/api/ps").get("models") or ()}
+        return tuple(self._model(wire, entry, running) for entry in wire.get("/api/tags").get("models") or ())
+
+    def _model(self, wire: Wire, entry: Mapping[str, Any], running: Mapping[str, Mapping[str, Any]]) -> ServedModel:
+        name, details = str(entry.get("name") or entry.get("model")), entry.get("details") or {}
+        shown: Mapping[str, Any] = {}
+        with suppress(ServerError):
+            shown = wire.post("/api/show", {"model": name}, idempotent=True)
+        info = shown.get("model_info") or {}
+        capabilities = tuple(map(str, shown.get("capabilities") or ()))
+        longest = next((value for key, value in info.items() if key.endswith(".context_length")), None)
+        cloud = bool(entry.get("remote_host") or shown.get("remote_host")) or name.endswith(("-cloud", ":cloud"))
+        # What is loaded has the context it was loaded with; the model's own may be far longer than Ollama's default.
+        context = (running.get(name) or {}).get("context_length") or longest
+        return ServedModel(
+            name,
+            "embedding" if "embedding" in capabilities else "chat",
+            context,
+            name in running,
+            "cloud" if cloud else "machine",
+            int(entry.get("size") or 0),
+            int(info.get("general.parameter_count") or 0),
+            str(details.get("quantization_level") or ""),
+            str(details.get("family") or ""),
+            capabilities,
+        )
+
+    def chat(
+        self, wire: Wire, model: str, messages: Sequence[Message], settings: GenerationSettings, cancel: Cancel | None
+    ) -> Iterator[Delta]:
+        """Streams ``/api/chat``."""
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        return self._deltas(wire, "/api/chat", self._body(model, settings) | {"messages": turns}, cancel)
+
+    def complete(
+        self, wire: Wire, model: str, prompt: str, settings: GenerationSettings, cancel: Cancel | None
+    ) -> Iterator[Delta]:
+        """Streams ``/api/generate``, the prompt as it stands."""
+        body = self._body(model, settings) | {"prompt": prompt, "raw": True}
+        return self._deltas(wire, "/api/generate", body, cancel)
+
+    def embed(self, wire: Wire, model: str, texts: Sequence[str]) -> list[list[float]]:
+        """``/api/embed``, which answers in order."""
+        reply = wire.post("/api/embed", {"model": model, "input": list(texts)}, idempotent=True, reply_s=300.0)
+        rows = reply.get("embeddings") or []
+        if len(rows) != len(texts):
+            raise bad_embeddings(wire, len(texts), len(rows))
+        return list(rows)
+
+    def template(self, wire: Wire, model: str) -> tuple[str, str, str]:
+        """Its templates are written in another language than models' own."""
+        return "", "", ""
+
+    def count(self, wire: Wire, model: str, text: str) -> int | None:
+        """Untold."""
+        return None
+
+    def _body(self, model: str, settings: GenerationSettings) -> dict[str, Any]:
+        options = {
+            "num_predict": settings.max_tokens,
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "top_k": settings.top_k,
+            "min_p": settings.min_p,
+            "repeat_penalty": settings.repeat_penalty,
+            "seed": settings.seed,
+            "stop": list(settings.stop),
+        }
+        held = {"format": json.loads(settings.json_schema)} if settings.json_schema else {}
+        return {"model": model, "stream": True, "options": options, **held}
+
+    def _deltas(self, wire: Wire, path: str, body: Mapping[str, Any], cancel: Cancel | None) -> Iterator[Delta]:
+        for at, event in events(wire.stream(path, body, cancel)):
+            if event.get("error"):
+                raise wire.refusal(int(event.get("status_code") or 500), json.dumps(event), {})
+            text = (event.get("message") or {}).get("content") or event.get("response") or ""
+            done = bool(event.get("done"))
+            reason = str(event.get("done_reason") or "stop") if done else ""
+            if text or done:
+                yield Delta(at, text, reason, _times(event) if done else None)
+
+
+def _times(event: Mapping[str, Any]) -> ServerTimes:
+    def ms(key: str) -> float | None:
+        value = event.get(key)
+        return value * _NS if isinstance(value, int) else None
+
+    return ServerTimes(
+        event.get("prompt_eval_count"),
+        event.get("eval_count"),
+        load_ms=ms("load_duration"),
+        prefill_ms=ms("prompt_eval_duration"),
+        decode_ms=ms("eval_duration"),
+    )

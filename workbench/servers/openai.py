@@ -1,0 +1,218 @@
+"""The dialect that most servers share: models, chat completions, completions and embeddings under ``/v1``.
+
+vLLM, SGLang and TGI speak it with signs of their own; a server that shows none of them is "openai".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar
+
+from workbench.errors import ServerError
+from workbench.i18n import tr
+from workbench.ports import Cancel
+from workbench.records.answers import Message
+from workbench.records.models import GenerationSettings
+from workbench.records.servers import ServedModel, ServerKind, ServerTimes
+from workbench.servers.dialect import Delta, events
+from workbench.servers.wire import Wire
+
+
+class OpenAi:
+    """Any server with ``/v1/models``."""
+
+    kind: ServerKind = "openai"
+    grammars: bool = False
+    samplers: ClassVar[frozenset[str]] = frozenset()
+    """Settings beyond the common ones that the server takes, by their names there."""
+
+    def recognise(self, wire: Wire) -> str | None:
+        """ "" for any server whose ``/v1/models`` is a list."""
+        with suppress(ServerError):
+            if isinstance(_listed(wire), list):
+                return ""
+        return None
+
+    def models(self, wire: Wire) -> tuple[ServedModel, ...]:
+        """As ``/v1/models`` lists them."""
+        return tuple(self._model(entry) for entry in _listed(wire) if isinstance(entry, dict) and entry.get("id"))
+
+    def _model(self, entry: Mapping[str, Any]) -> ServedModel:
+        context = next(
+            (entry[key] for key in ("max_model_len", "context_length", "max_context_length") if entry.get(key)), None
+        )
+        name = str(entry["id"])
+        return ServedModel(name, _kind(name, entry), _whole(context))
+
+    def chat(
+        self, wire: Wire, model: str, messages: Sequence[Message], settings: GenerationSettings, cancel: Cancel | None
+    ) -> Iterator[Delta]:
+        """Streams ``/v1/chat/completions``."""
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        body = self._body(model, settings) | {"messages": turns}
+        return self._deltas(wire, "/v1/chat/completions", body, cancel)
+
+    def complete(
+        self, wire: Wire, model: str, prompt: str, settings: GenerationSettings, cancel: Cancel | None
+    ) -> Iterator[Delta]:
+        """Streams ``/v1/completions``."""
+        return self._deltas(wire, "/v1/completions", self._body(model, settings) | {"prompt": prompt}, cancel)
+
+    def embed(self, wire: Wire, model: str, texts: Sequence[str]) -> list[list[float]]:
+        """``/v1/embeddings``; replies are put in order by their index."""
+        reply = wire.post("/v1/embeddings", {"model": model, "input": list(texts)}, idempotent=True, reply_s=300.0)
+        rows = reply.get("data") if isinstance(reply, dict) else None
+        found = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows or ())}
+        if sorted(found) != list(range(len(texts))) or not all(isinstance(found[i], list) for i in found):
+            raise bad_embeddings(wire, len(texts), len(found))
+        return [found[place] for place in range(len(texts))]
+
+    def template(self, wire: Wire, model: str) -> tuple[str, str, str]:
+        """Untold."""
+        return "", "", ""
+
+    def count(self, wire: Wire, model: str, text: str) -> int | None:
+        """Untold."""
+        return None
+
+    def _body(self, model: str, settings: GenerationSettings) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": model,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "max_tokens": settings.max_tokens,
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "seed": settings.seed,
+        }
+        if settings.stop:
+            body["stop"] = list(settings.stop)
+        if settings.json_schema:
+            schema = json.loads(settings.json_schema)
+            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
+        extra = {
+            "top_k": settings.top_k,
+            "min_p": settings.min_p,
+            "repetition_penalty": settings.repeat_penalty,
+            "repeat_penalty": settings.repeat_penalty,
+        }
+        return body | {name: extra[name] for name in self.samplers}
+
+    def _deltas(self, wire: Wire, path: str, body: Mapping[str, Any], cancel: Cancel | None) -> Iterator[Delta]:
+        for at, event in events(wire.stream(path, body, cancel)):
+            if event.get("error"):
+                raise wire.refusal(_status(event["error"]), json.dumps(event), {})
+            choice = next(iter(event.get("choices") or ()), {})
+            piece = choice.get("delta") or {}
+            text = piece.get("content") or choice.get("text") or ""
+            reason, times = choice.get("finish_reason") or "", self._times(event)
+            if text or reason or times:
+                yield Delta(at, text, reason, times)
+
+    def _times(self, event: Mapping[str, Any]) -> ServerTimes | None:
+        usage = event.get("usage")
+        if not isinstance(usage, dict):
+            return None
+        details = usage.get("prompt_tokens_details") or {}
+        return ServerTimes(
+            _whole(usage.get("prompt_tokens")),
+            _whole(usage.get("completion_tokens")),
+            _whole(details.get("cached_tokens")),
+        )
+
+
+class Vllm(OpenAi):
+    """vLLM: ``/version``, and models owned by "vllm" with their ``max_model_len``."""
+
+    kind = "vllm"
+    samplers = frozenset({"top_k", "min_p", "repetition_penalty"})
+
+    def recognise(self, wire: Wire) -> str | None:
+        """Its version."""
+        if not _owned(wire, "vllm"):
+            return None
+        with suppress(ServerError):
+            return str(wire.get("/version").get("version", ""))
+        return ""
+
+    def count(self, wire: Wire, model: str, text: str) -> int | None:
+        """``/tokenize``."""
+        reply = wire.post("/tokenize", {"model": model, "prompt": text, "add_special_tokens": False}, idempotent=True)
+        return _whole(reply.get("count"))
+
+
+class SgLang(OpenAi):
+    """SGLang: models owned by "sglang"; ``/get_server_info`` tells its version."""
+
+    kind = "sglang"
+    samplers = frozenset({"top_k", "min_p", "repetition_penalty"})
+
+    def recognise(self, wire: Wire) -> str | None:
+        """Its version."""
+        if not _owned(wire, "sglang"):
+            return None
+        with suppress(ServerError):
+            return str(wire.get("/get_server_info").get("version", ""))
+        return ""
+
+
+class Tgi(OpenAi):
+    """Text Generation Inference: ``/info`` names the one model, its version and its longest sequence."""
+
+    kind = "tgi"
+
+    def recognise(self, wire: Wire) -> str | None:
+        """Its version."""
+        with suppress(ServerError):
+            info = wire.get("/info")
+            if isinstance(info, dict) and "model_id" in info and "max_total_tokens" in info:
+                return str(info.get("version", ""))
+        return None
+
+    def models(self, wire: Wire) -> tuple[ServedModel, ...]:
+        """The one it serves."""
+        info = wire.get("/info")
+        return (ServedModel(str(info["model_id"]), context=_whole(info.get("max_total_tokens")), loaded=True),)
+
+
+def bad_embeddings(wire: Wire, asked: int, came: int) -> ServerError:
+    """A reply that isn't a vector for each text."""
+    return ServerError(
+        tr("The server's vectors don't match"),
+        tr(
+            "{url}: {asked} texts were sent, and {came} vectors came back.",
+            url=wire.endpoint.url,
+            asked=asked,
+            came=came,
+        ),
+        tr("Choose a model that embeds: workbench servers lists them."),
+        layer="json",
+    )
+
+
+def _listed(wire: Wire) -> Any:
+    reply = wire.get("/v1/models")
+    return reply.get("data") if isinstance(reply, dict) else None
+
+
+def _owned(wire: Wire, owner: str) -> bool:
+    with suppress(ServerError):
+        entries = _listed(wire)
+        return isinstance(entries, list) and any(isinstance(e, dict) and e.get("owned_by") == owner for e in entries)
+    return False
+
+
+def _kind(name: str, entry: Mapping[str, Any]) -> Any:
+    """ "embedding" where the server, or else the name, says so."""
+    return "embedding" if entry.get("type") in ("embeddings", "embedding") or "embed" in name.casefold() else "chat"
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _status(error: object) -> int:
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) else 500
