@@ -35,9 +35,8 @@ class AutopsyScreen(ModalScreen[str]):
     CSS_PATH: ClassVar = ["../dialogs.tcss", "ask.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "list", "To the chunks", show=False, id="autopsy.list"),
-        Binding("slash", "question", "Another chunk", show=False, id="autopsy.question"),
         Binding("w", "what_if", "What if", id="autopsy.whatif", tooltip="Tries the smallest change"),
-        Binding("escape", "leave", "Close", id="autopsy.close"),
+        Binding("escape", "leave", "Back", id="autopsy.close", tooltip="To another chunk, then out"),
         *HELP,
     ]
 
@@ -51,7 +50,7 @@ class AutopsyScreen(ModalScreen[str]):
         """What is sought, the chunks that it may mean, what became of the chosen one."""
         with Vertical(classes="dialog full autopsy") as box:
             box.border_title = content(tr("Autopsy ── {query}", query=self._trace.query))
-            box.border_subtitle = content(tr("enter chooses · / another · w tries the smallest change · esc closes"))
+            box.border_subtitle = content(tr("enter chooses · w tries the smallest change · / find · esc back"))
             yield Input(placeholder=tr("Words of the passage, a document's name, or a chunk's id"), classes="pane")
             yield Grid(
                 [
@@ -105,11 +104,6 @@ class AutopsyScreen(ModalScreen[str]):
         """From the words to the chunks."""
         self.query_one("#suspects" if self.query_one("#suspects").display else "PageText").focus()
 
-    def action_question(self) -> None:
-        """Another chunk."""
-        self._show_list(True)
-        self.query_one(Input).focus()
-
     # -- telling ---------------------------------------------------------------------------------------------------
 
     @on(Grid.Opened, "#suspects")
@@ -136,8 +130,12 @@ class AutopsyScreen(ModalScreen[str]):
             self.notify(tr("There is no change to try."), severity="warning", timeout=3)
 
     def action_leave(self) -> None:
-        """No change."""
-        self.dismiss("")
+        """From what became of one chunk to another one; from there, without a change."""
+        if self.query_one("#suspects").display:
+            self.dismiss("")
+        else:
+            self._show_list(True)
+            self.query_one(Input).focus()
 
 
 def _row(chunk: Chunk) -> Row:

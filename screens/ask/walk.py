@@ -64,12 +64,14 @@ class WalkScreen(ModalScreen[None]):
             return
         self._at = min(self._at + step, len(self._stages) - 1)
         self.query_one("#rail", Grid).go_to(str(self._at))
+        self._draw()
 
     @on(Grid.Highlighted, "#rail")
     def chosen(self, event: Grid.Highlighted) -> None:
         """The rail was clicked, or follows a step."""
-        self._at = int(event.key or 0)
-        self._draw()
+        if int(event.key) != self._at:
+            self._at = int(event.key)
+            self._draw()
 
     def _draw(self) -> None:
         stage = self._stages[self._at]

@@ -1,0 +1,345 @@
+"""Looking closer at a question: its stages, other settings, autopsy, comparison, history, cases, exports."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from screens.app import WorkbenchApp
+from screens.ask.autopsy import AutopsyScreen
+from screens.ask.case import CaseDialog
+from screens.ask.compare import CompareScreen
+from screens.ask.page import Page, Reader
+from screens.ask.past import PastDialog
+from screens.ask.screen import AskScreen
+from screens.ask.walk import WalkScreen
+from screens.ask.whatif import Tuning, WhatIfScreen
+from screens.widgets.grid import Grid
+from tests.library import NAME, open_library
+from tests.screens.fake_desk import FakeDesk
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, settle, type_text
+from workbench.desk import Desk
+from workbench.records.answers import AskOptions
+from workbench.records.retrieval import SearchOptions
+
+STAGES = 16
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(open_library(tmp_path))
+    desk.choose_collection(NAME)
+    yield desk
+    desk.close()
+
+
+async def ask(pilot: Pilot[int], words: str, *, answer: bool = True) -> None:
+    """Types a question, answers it, and leaves the field."""
+    await settle(pilot)
+    await type_text(pilot, words)
+    if answer:
+        await pilot.press("enter")
+        await settle(pilot)
+    await pilot.press("escape")
+    await settle(pilot)
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+# -- stage by stage ----------------------------------------------------------------------------------------------------
+
+
+async def test_tab_from_the_last_pane_walks_every_stage_and_shift_tab_walks_back_out() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=LARGE) as pilot:
+        await ask(pilot, "when are overdue payments due", answer=False)
+        await press(pilot, "tab")
+        assert isinstance(app.screen, WalkScreen)
+        seen = screen_text(app)
+        assert "question · stage 1 of 16" in seen
+        assert "as you type" in seen
+        await press(pilot, "tab")
+        analysis = screen_text(app)
+        assert "terms kept" in analysis
+        assert "a stopword" in analysis
+        for _ in range(STAGES):
+            await press(pilot, "tab")
+        assert "decision · stage 16 of 16" in screen_text(app)
+        assert "The question was searched and not asked yet" in screen_text(app)
+        for _ in range(STAGES):
+            await press(pilot, "shift+tab")
+        assert isinstance(app.screen, AskScreen)
+
+
+async def test_tab_goes_to_the_ranking_and_the_citations_first() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "overdue payments")
+        await press(pilot, "enter", "tab")
+        assert app.focused is app.screen.query_one("#ranking")
+        await press(pilot, "tab")
+        assert app.focused is app.screen.query_one("#citations")
+        await press(pilot, "tab")
+        assert isinstance(app.screen, WalkScreen)
+        assert "of the answer" in screen_text(app)
+
+
+async def test_the_walk_is_searched_and_stages_that_did_not_run_say_why(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await ask(pilot, "enrolment fee")
+        await press(pilot, "t")
+        assert isinstance(app.screen, WalkScreen)
+        seen: list[str] = []
+        for _ in range(STAGES):
+            seen.append(screen_text(app))
+            await press(pilot, "tab")
+        everything = "\n".join(seen)
+        for told in (
+            "No reranker is on",
+            "No model wrote this answer",
+            "no larger spans around its chunks",
+            "σ = 1.000",
+            "RRF: Σ w/(60 + rank)",
+            "s = ",
+        ):
+            assert told in everything
+        await press(pilot, "slash")
+        await type_text(pilot, "OUTCOME")
+        assert "find 1 of 1" in screen_text(app)
+        page = app.screen.query_one(Reader).page
+        assert page._words[page._start : page._end] == "outcome"
+
+
+def test_a_table_fits_its_width_and_cuts_the_widest_cells() -> None:
+    page = Page(40).table(("#", "source", "text"), [("1", "a-very-long-name-of-a-file.md", "word " * 40)], right=(0,))
+    lines = page.text.splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    assert lines[1].count("…") == 2
+    narrow = Page(30).table(("#", "source", "§", "text"), [("1", "x" * 30, "y" * 30, "z" * 30)])
+    assert "z" not in narrow.text
+
+
+def test_control_characters_of_a_source_do_not_act_on_a_page() -> None:
+    assert "\x1b" not in Page(40).say("a \x1b[31mred\x1b[0m word").table(("",), [("\x1b[2J",)]).text
+
+
+# -- what-if -----------------------------------------------------------------------------------------------------------
+
+
+async def test_what_if_changes_the_evidence_at_once_and_is_used_for_the_next_question(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await ask(pilot, "the enrolment office and the fee")
+        await press(pilot, "w")
+        assert isinstance(app.screen, WhatIfScreen)
+        assert "evidence: the same" in screen_text(app)
+        app.screen.query_one("#switches", Grid).go_to("evidence")
+        before = len(app.screen.query_one("#would-show", Grid).rows)
+        assert before >= 2
+        for _ in range(4):
+            await press(pilot, "left")
+        seen = screen_text(app)
+        assert "◆ 1" in seen
+        assert f"evidence: −{before - 1}" in seen
+        assert "gone" in seen
+        await press(pilot, "enter")
+        assert isinstance(app.screen, AskScreen)
+        assert "◆ pieces kept 1" in screen_text(app)
+        await press(pilot, "slash", "enter")
+        settings = desk.trace("last").manifest.settings
+        assert settings["ask.evidence"] == 1
+        await press(pilot, "escape", "w", "d")
+        assert "◆" not in screen_text(app)
+
+
+async def test_what_if_works_before_there_is_an_answer_and_knows_when_it_would_abstain(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await ask(pilot, "enrolment fee of foreign elephants", answer=False)
+        await press(pilot, "w")
+        assert isinstance(app.screen, WhatIfScreen)
+        assert not desk.traces()
+        await press(pilot, "escape", "slash", "enter", "escape", "w")
+        assert "answers" in screen_text(app)
+        app.screen.query_one("#switches", Grid).go_to("threshold")
+        for _ in range(25):
+            await pilot.press("right")
+        await settle(pilot)
+        assert "abstains" in screen_text(app)
+        await press(pilot, "r")
+        assert "◆" not in screen_text(app)
+
+
+def test_a_tuning_changes_only_what_it_names() -> None:
+    tuning = Tuning((("lexical_k", 0), ("dense_k", 5), ("k0", 10), ("mmr", 0.5), ("rerank", False)))
+    search = tuning.search(SearchOptions(filter="year >= 2026"))
+    assert search.lanes == ("dense",)
+    assert search.lane_candidates == (("dense", 5),)
+    assert (search.k0, search.rerank, search.filter, search.candidates) == (10, "none", "year >= 2026", 50)
+    assert tuning.ask(AskOptions()) == AskOptions(mmr=0.5)
+    weighted = Tuning((("fusion", "weights"), ("lexical", 0.8))).search(SearchOptions())
+    assert weighted.weights == (("lexical", 0.8), ("dense", 0.5))
+
+
+def test_a_lane_gives_as_many_hits_as_it_is_asked_for(desk: Desk) -> None:
+    found = desk.search("enrolment office students", SearchOptions(lane_candidates=(("lexical", 1),)))
+    assert len(found.lanes[0].hits) == 1
+
+
+# -- autopsy -----------------------------------------------------------------------------------------------------------
+
+
+async def test_an_autopsy_names_the_stage_and_hands_its_change_to_what_if(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        for _ in desk.ask("enrolment", AskOptions(evidence=1)):
+            pass
+        first = desk.trace("last")
+        app.screen.open_trace(first.id, "")  # type: ignore[attr-defined] -- it is the Ask screen
+        await press(pilot, "escape", "a")
+        assert isinstance(app.screen, AutopsyScreen)
+        await type_text(pilot, "courses until 17 October")
+        await press(pilot, "enter")
+        seen = screen_text(app)
+        if "lost here" not in seen:  # that chunk was the evidence: ask for the other one
+            await press(pilot, "escape")
+            app.screen.query_one(Input).value = "not refunded after the first week"
+            await settle(pilot)
+            await press(pilot, "enter")
+            seen = screen_text(app)
+        assert "✗ lost here · enough pieces are kept already" in seen
+        assert "evidence=2: place 2 in the evidence" in seen
+        await press(pilot, "w")
+        assert isinstance(app.screen, WhatIfScreen)
+        assert "evidence: +1" in screen_text(app)
+
+
+async def test_an_autopsy_suggests_chunks_by_the_name_of_their_document(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "enrolment fee", answer=False)
+        await press(pilot, "a")
+        await type_text(pilot, "coffee")
+        rows = app.screen.query_one("#suspects", Grid).rows
+        assert rows
+        assert all("coffee.md" in row.folded for row in rows)
+
+
+# -- history, comparison, replay ---------------------------------------------------------------------------------------
+
+
+async def test_the_history_is_searched_opened_and_deleted(desk: Desk) -> None:
+    for question in ("enrolment fee", "how many books may a reader borrow"):
+        for _ in desk.ask(question):
+            pass
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "ctrl+r")
+        assert isinstance(app.screen, PastDialog)
+        await type_text(pilot, "FEE")
+        assert [row.cells[4] for row in app.screen.query_one("#questions", Grid).rows] == ["enrolment fee"]
+        await press(pilot, "enter")
+        assert app.screen.query_one("#query", Input).value == "enrolment fee"
+        assert "118.50" in screen_text(app)
+        await press(pilot, "ctrl+r", "down", "d", "y")
+        assert [t.query for t in desk.traces()] == ["enrolment fee"]
+        assert app.screen.query_one("#questions", Grid).total == 1
+
+
+async def test_two_marked_questions_are_compared_with_what_differs(desk: Desk) -> None:
+    for evidence in (5, 1):
+        for _ in desk.ask("enrolment fee", AskOptions(evidence=evidence)):
+            pass
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        await press(pilot, "ctrl+r", "down", "space", "space", "equals_sign")
+        assert isinstance(app.screen, CompareScreen)
+        seen = screen_text(app)
+        assert "Settings differ: ask.evidence 5 → 1." in seen
+        assert "≠ evidence" in seen
+        assert "= question" in seen
+
+
+async def test_a_replay_says_that_the_documents_changed(desk: Desk, tmp_path: Path) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await ask(pilot, "how many books may a reader borrow")
+        gone = next(d for d in desk.documents() if d.source_id == "borrowing.md")
+        desk.delete_documents([gone.id])
+        await press(pilot, "R")
+        assert isinstance(app.screen, CompareScreen)
+        seen = screen_text(app)
+        assert "The documents have changed since" in seen
+        assert "≠ answer" in seen
+        assert len(desk.traces()) == 2
+
+
+# -- keeping -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_question_is_saved_as_a_case_with_its_citation_as_gold(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "enrolment fee")
+        await press(pilot, "e")
+        assert isinstance(app.screen, CaseDialog)
+        app.screen.query_one("#dataset", Input).value = "mine"
+        app.screen.query_one("#expected", Input).value = "118.50 euros"
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, AskScreen)
+        (case,) = desk.evals.cases("mine")
+        assert case.answers == ("118.50 euros",)
+        document = next(d for d in desk.documents() if d.source_id == case.gold[0].source_id)
+        span = case.gold[0]
+        assert "118.50" in desk.document_text(document.id)[span.start : span.end]
+
+
+async def test_a_case_without_gold_or_answer_is_not_saved_and_says_what_is_missing(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await ask(pilot, "enrolment fee")
+        await press(pilot, "e")
+        app.screen.query_one("#gold", Grid).marked.clear()
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, CaseDialog)
+        assert "Mark what answers it" in screen_text(app)
+
+
+@pytest.mark.parametrize(("steps", "ending"), [(0, ".json"), (1, ".otlp.json"), (2, ".md")])
+async def test_a_trace_is_exported_in_three_forms(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int, ending: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "enrolment fee")
+        await press(pilot, "X", *["down"] * steps, "enter")
+    name = "answer" if ending == ".md" else "trace"
+    words = await asyncio.to_thread((tmp_path / f"{name}-{desk.trace('last').id}{ending}").read_text, "utf-8")
+    assert "enrolment fee" in words
+    if ending == ".json":
+        assert json.loads(words)["complete"] is True
+
+
+async def test_keys_without_a_question_say_what_is_missing() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "escape", "w")
+        assert isinstance(app.screen, AskScreen)
+        assert any("Nothing was found yet" in told.message for told in app._notifications)
