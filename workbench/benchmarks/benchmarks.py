@@ -121,7 +121,8 @@ class Benchmarks:
             )
         here = Bench(bench.id, bench.created, bench.plan, bench.models, manifest(), bench.total)
         changed = [*machine_differences(bench, here)]
-        changed += [tr("another file: {path}", path=m.path) for m in bench.models if self._model(m.path).hash != m.hash]
+        found = {m.path: self._library.identified(m.path).hash for m in bench.models}
+        changed += [tr("another file: {path}", path=m.path) for m in bench.models if found[m.path] != m.hash]
         if changed:
             raise UsageError(
                 tr("This bench can't go on here"), "; ".join(changed), tr("Run a new one: their figures don't mix.")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from workbench.benchmarks.conditions import Watch
 from workbench.benchmarks.planning import ANSWER_TOKENS, JSON_TOKENS, LOAD_TEST, PromptTest, SpeedTest, load_settings
@@ -17,7 +18,9 @@ from workbench.records.answers import Generation, Message
 from workbench.records.benchmarks import Bench, Conditions, Sample
 from workbench.records.models import GenerationSettings, ModelFile
 
-POLL_S = 0.05
+POLL_S: Final = 0.05
+SHORT: Final = 32
+"""Tokens that warm up where no prompt is timed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +112,8 @@ def _ending(generator: ChildGenerator, cancel: Cancel) -> Iterator[None]:
 
 def _warm_up(visit: Visit, generator: ChildGenerator) -> None:
     """As llama-bench: the whole prompt once, and one token; a short one where only prompts are asked."""
-    plan = visit.bench.plan
-    generator.measure(plan.prompt or 32, 1)
+    generator.measure(visit.bench.plan.prompt or SHORT, 0)
+    generator.measure(0, 1)
 
 
 def _measure(visit: Visit, test: SpeedTest | PromptTest, generator: ChildGenerator) -> Sample:
