@@ -89,7 +89,7 @@ def test_bad_rows_are_named_and_judged_documents_that_are_missing_too(tmp_path: 
         "1 of the 3 documents that the gold names aren't in “beir”: absent",
     ]
     alone = import_dataset(store, folder, "alone", "").problems[-1].reason
-    assert alone.endswith("aren't here: 1, absent, MED/10 a.b. Import with --ingest COLLECTION to bring them in.")
+    assert alone.endswith("aren't here: 1, absent, MED/10 a.b → Import with --ingest COLLECTION to bring them in.")
     store.close()
 
 

@@ -10,7 +10,7 @@ from workbench.cli.ask.answers import load
 from workbench.cli.display import StatusLine, print_json, say, stoppable
 from workbench.cli.evals.runs import group, run_number
 from workbench.cli.front import FrontEnds
-from workbench.errors import UsageError
+from workbench.errors import UsageError, reason_of
 from workbench.evals.judging.judge import RUBRIC
 from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
@@ -49,7 +49,8 @@ def _read(file: Path) -> str:
     try:
         return file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(tr("The rubric can't be read"), f"{file}: {error}", tr("Give a text file.")) from error
+        told = f"{file}: {reason_of(error)}"
+        raise UsageError(tr("The rubric can't be read"), told, tr("Give a text file.")) from error
 
 
 COMMANDS = (group,)

@@ -34,7 +34,7 @@ def print_report(report: RunReport) -> None:
     say(" · ".join(part for part in parts if part), newlines=False)
     say("")
     rows = [
-        (describe(name).title, estimate_text(name, found), f"{found.n:,}", found.method)
+        (describe(name).title, estimate_text(name, found), f"{found.n:,}", tr(found.method))
         for name, found in report.overall.metrics.items()
     ]
     print_table((tr("metric"), tr("value [95 %]"), "n", tr("interval")), rows, right=(2,))

@@ -96,7 +96,7 @@ def _absent_documents(corpus: CorpusRepository, collection: str, read: ImportRes
         if FORMATS[read.format].documents
         else tr("Bring them in under these names: workbench ingest PATH")
     )
-    return (RowProblem(0, told if len(absent) < len(named) else f"{told}. {remedy}", skipped=False),)
+    return (RowProblem(0, told if len(absent) < len(named) else f"{told} → {remedy}", skipped=False),)
 
 
 def _exists(corpus: CorpusRepository, collection: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from workbench.errors import DocumentError, UsageError
+from workbench.errors import DocumentError, UsageError, reason_of
 from workbench.evals.formats import beir, jsonl, promptfoo, ragas, squad, table, trec
 from workbench.evals.formats.rows import fields_of
 from workbench.evals.formats.source import Format, Locate, Passage, Source, TextOf, open_source
@@ -99,7 +99,7 @@ def write_dataset(
         used.write(cases, path, text_of or (lambda _source_id: ""))
     except OSError as error:
         raise UsageError(
-            tr("The dataset can't be written"), f"{path}: {error.strerror}", tr("Choose another place.")
+            tr("The dataset can't be written"), f"{path}: {reason_of(error)}", tr("Choose another place.")
         ) from error
     given = {name for case in cases for name in fields_of(case)}
     return tuple(sorted(given - used.keeps))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from workbench.errors import DocumentError
+from workbench.errors import DocumentError, reason_of
 from workbench.i18n import tr
 from workbench.records.evals import Case, GoldSpan, RowProblem
 
@@ -88,7 +88,7 @@ def open_source(path: Path) -> Source:
         data = path.read_bytes()
         return Source(path, data.decode("utf-8-sig"))
     except OSError as error:
-        raise unreadable(path, error.strerror or str(error)) from error
+        raise unreadable(path, reason_of(error)) from error
     except UnicodeDecodeError:
         pass
     from workbench.corpus.parse.decoding import decode  # it brings the parsers along
