@@ -1,6 +1,6 @@
 """A served model in place of a loaded one: the port ``Generator`` over HTTP.
 
-Where the server tells the model's template and tokenizer (llama-server does), prompts are rendered here and sent as they
+Where the server tells the template and the tokenizer (llama-server does), prompts are rendered here and sent as they
 stand, so that what is shown is what was asked. Elsewhere the messages are sent, the server renders them, and counts are
 estimates until its own counters come.
 """
