@@ -25,8 +25,9 @@ RANK: Final = f"bm25({', '.join(map(str, BM25_WEIGHTS))})"
 """How FTS5 is told to rank."""
 
 MOST_BYTES: Final = 64 << 20
-_STALE: Final = 1.01
-"""How much the index may grow before a word is read anew: lengths are told against the mean length of then."""
+_FEW: Final = 1000
+"""The index may grow by one part in so many before a word is read anew. Until then the added rows are scored by FTS5
+and the others keep what the mean length of then gave them; the inverse frequency is always that of now."""
 
 Keys = npt.NDArray[np.int64]
 
@@ -83,7 +84,7 @@ class WordScores:
                 self._words.move_to_end(phrase)
         if known is not None and known.covers >= len(keys):
             return known
-        if known is None or len(keys) > _STALE * known.read:
+        if known is None or (len(keys) - known.read) * _FEW > known.read:
             word = self._read(connection, phrase, keys, 0)
         else:
             word = self._extended(connection, phrase, keys, known)

@@ -61,11 +61,15 @@ class AskingScreen(ModeScreen):
         return replace(options, follows=follows, mode=mode, constrained=constrained)
 
     def action_follow(self) -> None:
-        """Whether questions go on from the one before, from now on."""
+        """Whether questions go on from the one before, from now on; makes room for the next one."""
         if not self._follows and self.answered_trace() is None:
             self.notify(tr("Nothing was asked yet."), timeout=3)
             return
         self._follows = not self._follows
+        if self._follows:  # another question is to come
+            question = self.query_one("#query", Input)
+            question.value = ""
+            question.focus()
         self.title_question()
 
     def action_who_answers(self) -> None:

@@ -12,7 +12,7 @@ from screens.widgets.stages import stage_name
 from workbench.i18n import tr
 from workbench.records.answers import TraceSpan
 from workbench.records.codec import encode
-from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult
 from workbench.retrieval.analysis import MAX_TERMS
 from workbench.retrieval.rerank import describe_gain
 from workbench.text.words import is_stopword
@@ -164,25 +164,6 @@ def rerank_page(story: Story, found: RerankResult, page: Page) -> None:
             page.head(tr("why {source} stands at {rank}", source=story.named(hit.chunk_id)[0], rank=hit.rank))
             pairs = [(m.query.strip(), m.passage.strip(), f"{m.cosine:.2f}") for m in hit.matches]
             page.table((tr("in the question"), tr("nearest in the passage"), tr("cosine")), pairs)
-
-
-def transformed_page(found: Transformed, page: Page) -> None:
-    """What else was asked in place of the question, by what, at which cost, and what each wording found."""
-    page.head(tr("in")).facts([(tr("kind"), found.kind), (tr("made by"), found.by)])
-    page.head(tr("out"))
-    if found.skipped:
-        page.say(tr("Nothing came of it: {reason}", reason=found.skipped))
-    if found.note:
-        page.say(found.note)
-    spelt = [(c.word, c.suggestion, count(c.chunks), f"{c.distance}") for c in found.corrections]
-    page.table((tr("word"), tr("may be"), tr("chunks"), tr("edits")), spelt, right=(2, 3))
-    for variant in found.variants:
-        hits = " · ".join(f"{stage_name(lane.lane)} {len(lane.hits)}" for lane in variant.lanes)
-        page.head(variant.name).say(variant.text)
-        page.facts([(tr("hits"), hits), (tr("weight"), f"{variant.weight:g}")])
-    page.head(tr("cost"))
-    spent = [(tr("tokens read"), found.prompt_tokens), (tr("tokens written"), found.output_tokens)]
-    page.facts([(tr("searches"), len(found.lanes)), *((name, count(n) if n else "") for name, n in spent)])
 
 
 def other_page(span: TraceSpan, page: Page) -> None:

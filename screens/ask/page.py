@@ -124,6 +124,7 @@ class Reader(Vertical):
     DEFAULT_CSS = """
     Reader { height: 1fr; width: 1fr; }
     Reader .find-line { height: auto; }
+    Reader .find-line Input.line { width: 1fr; }
     Reader .finds { width: auto; }
     """
 

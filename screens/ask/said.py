@@ -148,7 +148,7 @@ def claims_page(story: Story, answer: Answer, page: Page) -> None:
         page.head(tr("conflict")).say(conflict.text)
 
 
-def citations_page(story: Story, answer: Answer, page: Page) -> None:
+def citations_page(answer: Answer, page: Page) -> None:
     """Every citation at its span, and the marks that were taken out."""
     for claim in answer.claims:
         for c in claim.citations:

@@ -6,20 +6,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from screens.ask import found, said
+from screens.ask import found, rounds, said
 from screens.ask.page import Page
 from screens.ask.story import Story
 from screens.style import milliseconds
 from screens.widgets.stages import RENDERERS, stage_name
 from workbench.i18n import tr
-from workbench.records.answers import Answer, Context, Prompt
-from workbench.records.retrieval import Transformed
+from workbench.records.answers import Answer, Context, Judged, Prompt
+from workbench.records.queries import EvidenceCheck, FollowUp
+from workbench.records.retrieval import Transform, Transformed
 from workbench.traces.stages import settled, stage
 
 Write = Callable[[Page], object]
 
-_SPANS: Final = ("analysis", "filter", "lexical", "dense", "fusion", "rerank", "context", "prompt", "generation")
-_LAST: Final = ("citations", "decision")
+TRANSFORMS: Final[tuple[Transform, ...]] = ("spelling", "languages", "split", "multi", "hyde")
+_PLAIN: Final[dict[type, Callable[[Any, Page], None]]] = {
+    FollowUp: rounds.follow_page,
+    Transformed: rounds.transformed_page,
+    EvidenceCheck: rounds.evidence_page,
+    Judged: rounds.judged_page,
+}
 _PAGES: Final[dict[str, Callable[[Story, Any, Page], None]]] = {
     "analysis": found.analysis_page,
     "filter": found.filter_page,
@@ -59,15 +65,32 @@ class WalkStage:
 def walk_stages(story: Story) -> list[WalkStage]:
     """From the question to the decision."""
     trace = story.trace
-    stages = [WalkStage("query", tr("question"), "", "", True, lambda page: found.query_page(story, page))]
-    stages.append(_of_span(story, "analysis"))
-    stages += _transformations(story)
-    stages += [_of_span(story, name) for name in ("filter", "lexical", "dense", "fusion", "rerank")]
-    stages += _context(story)
-    stages += [_prompt(story), _of_span(story, "generation")]
-    stages += _answer(story, trace.answer or stage(trace, "citations", Answer))
-    stages.append(_decision(story))
-    return stages
+    answer = trace.answer or stage(trace, "citations", Answer)
+    return [
+        WalkStage("query", tr("question"), "", "", True, lambda page: found.query_page(story, page)),
+        *_some(story, "follow"),
+        _of_span(story, "analysis"),
+        *(_some(story, *TRANSFORMS) or [_no_transformation()]),
+        *(_of_span(story, name) for name in ("filter", "lexical", "dense", "fusion", "rerank")),
+        *_context(story),
+        *_some(story, "evidence", "retry"),
+        _prompt(story),
+        _of_span(story, "generation"),
+        _claims(story, answer),
+        *_some(story, "judge"),
+        _citations(story, answer),
+        _decision(story),
+    ]
+
+
+def _some(story: Story, *names: str) -> list[WalkStage]:
+    """Those of the stages that this question has."""
+    return [_of_span(story, name) for name in names if story.trace.span(name)]
+
+
+def _no_transformation() -> WalkStage:
+    why = tr("No transformation was asked for: the question is searched as it stands.")
+    return _absent("transformations", tr("transformations"), why)
 
 
 def _of_span(story: Story, name: str) -> WalkStage:
@@ -77,11 +100,11 @@ def _of_span(story: Story, name: str) -> WalkStage:
         return _absent(name, title, _why_absent(story, name))
     render = RENDERERS.get(type(span.output))
     flow, note = render(span.output) if render else ("", "")
-    known = _PAGES.get(name)
+    known, plain = _PAGES.get(name), _PLAIN.get(type(span.output))
 
     def write(page: Page) -> None:
-        if isinstance(span.output, Transformed):
-            found.transformed_page(span.output, page)
+        if plain:
+            plain(span.output, page)
         elif known:
             known(story, span.output, page)
         else:
@@ -90,16 +113,6 @@ def _of_span(story: Story, name: str) -> WalkStage:
     told = tr("skipped") if not flow and note else flow
     ms = milliseconds(span.duration_ms) if span.duration_ms else ""
     return WalkStage(name, title, told, ms, True, write)
-
-
-def _transformations(story: Story) -> list[WalkStage]:
-    """Whatever made other questions of the question."""
-    known = {*_SPANS, *_LAST}
-    made = [span for span in story.trace.spans if span.name not in known]
-    if made:
-        return [_of_span(story, name) for name in dict.fromkeys(span.name for span in made)]
-    why = tr("No transformation was asked for: the question is searched as it stands.")
-    return [_absent("transformations", tr("transformations"), why)]
 
 
 def _context(story: Story) -> list[WalkStage]:
@@ -134,30 +147,20 @@ def _prompt(story: Story) -> WalkStage:
     return WalkStage("prompt", walk_name("prompt"), used, ms, True, write)
 
 
-def _answer(story: Story, answer: Answer | None) -> list[WalkStage]:
+def _claims(story: Story, answer: Answer | None) -> WalkStage:
     if answer is None:
-        why = _why_absent(story, "citations")
-        return [_absent("claims", tr("claims"), why), _absent("citations", walk_name("citations"), why)]
+        return _absent("claims", tr("claims"), _why_absent(story, "citations"))
     good = sum(claim.level == "supported" for claim in answer.claims)
+    write: Write = lambda page: said.claims_page(story, answer, page)  # noqa: E731 -- as the other pages
+    return WalkStage("claims", tr("claims"), f"{good}/{len(answer.claims)} ✓", "", True, write)
+
+
+def _citations(story: Story, answer: Answer | None) -> WalkStage:
+    if answer is None:
+        return _absent("citations", walk_name("citations"), _why_absent(story, "citations"))
     cited = sum(len(claim.citations) for claim in answer.claims)
-    return [
-        WalkStage(
-            "claims",
-            tr("claims"),
-            f"{good}/{len(answer.claims)} ✓",
-            "",
-            True,
-            lambda page: said.claims_page(story, answer, page),
-        ),
-        WalkStage(
-            "citations",
-            walk_name("citations"),
-            f"{cited}",
-            "",
-            True,
-            lambda page: said.citations_page(story, answer, page),
-        ),
-    ]
+    write: Write = lambda page: said.citations_page(answer, page)  # noqa: E731 -- as the other pages
+    return WalkStage("citations", walk_name("citations"), f"{cited}", "", True, write)
 
 
 def _decision(story: Story) -> WalkStage:

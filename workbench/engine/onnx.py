@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import queue
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ from workbench.engine.protocol import (
 )
 from workbench.processes.wire import Wire
 
-URGENT, ORDINARY = 0, 1
+Texts: TypeAlias = "queue.SimpleQueue[Callable[[], None]]"
 
 
 @dataclass(slots=True)
@@ -47,15 +47,15 @@ class _Job:
 
 
 class EmbedServer:
-    """One embedder. Texts wait in one queue, so that a query overtakes the passages of an ingest.
+    """One embedder. A query runs beside the passage that an ingest is embedding: behind it, it would wait for 100 ms.
 
     One text per run of the network: on CPUs this is the fastest, because nothing is padded.
     """
 
     def __init__(self, wire: Wire[Request, Event]) -> None:
         self._wire = wire
-        self._waiting: queue.PriorityQueue[tuple[int, int, Callable[[], None]]] = queue.PriorityQueue()
-        self._order = itertools.count()
+        self._urgent: Texts = queue.SimpleQueue()
+        self._ordinary: Texts = queue.SimpleQueue()
         self._cancelled: set[int] = set()
         self._embedder: CustomTextEmbedding | None = None
         self._tokenizer: Tokenizer | None = None
@@ -66,24 +66,21 @@ class EmbedServer:
             case Cancel():
                 self._cancelled.add(request.id)
             case LoadEmbedder():
-                self._enqueue(URGENT, partial(self._load, request))
+                self._urgent.put(partial(self._load, request))
             case Count() | Locate():
                 self._tokenise(request)
             case Embed():
                 job = _Job(request.id, len(request.texts), request.prefix)
+                waiting = self._urgent if request.urgent else self._ordinary
                 for text in request.texts:
-                    self._enqueue(URGENT if request.urgent else ORDINARY, partial(self._advance, job, text))
+                    waiting.put(partial(self._advance, job, text))
             case _:
                 raise TypeError(f"not for an embedder: {request}")
 
     def run(self) -> None:
         """See ``workbench.processes.child.Server``."""
-        while True:
-            _, _, work = self._waiting.get()
-            work()
-
-    def _enqueue(self, priority: int, work: Callable[[], None]) -> None:
-        self._waiting.put((priority, next(self._order), work))
+        threading.Thread(target=_work, args=(self._urgent,), daemon=True).start()
+        _work(self._ordinary)
 
     def _load(self, request: LoadEmbedder) -> None:
         try:
@@ -171,3 +168,8 @@ class EmbedServer:
         rows = output[0][is_text]
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return bytes((rows / np.maximum(lengths, np.finfo(np.float32).tiny)).astype("<f2").tobytes())
+
+
+def _work(waiting: Texts) -> None:
+    while True:
+        waiting.get()()

@@ -61,7 +61,7 @@ def _show(session: KeystrokeSession, as_json: bool) -> None:
         return
     log = KeystrokeLog(session.keystrokes, len(session.keystrokes))
     rows = [_row(keystroke, changed) for keystroke, changed in zip(log.keystrokes, log.changes, strict=True)]
-    head = (tr("s"), tr("question"), tr("ms"), tr("painted ms"), tr("change"), tr("first hit"))
+    head = (tr("s"), tr("question"), tr("ms"), tr("painted ms"), tr("difference"), tr("first hit"))
     print_table(head, rows, right=(0, 2, 3, 4))
     painted = [k.painted_ms for k in session.keystrokes if k.painted_ms is not None]
     if len(painted) > 1:
@@ -87,7 +87,7 @@ def _replay(desk: Desk, session_id: str, as_json: bool) -> None:
         say(tr("The same rankings as then, {count} of {count}.", count=len(replayed)))
         return
     rows = [_replayed_row(one) for one in differ]
-    print_table((tr("question"), tr("change"), tr("ms then"), tr("ms now"), tr("moves")), rows, right=(1, 2, 3))
+    print_table((tr("question"), tr("difference"), tr("ms then"), tr("ms now"), tr("moves")), rows, right=(1, 2, 3))
     say("\n" + tr("{count} of {all} keystrokes rank differently today.", count=len(differ), all=len(replayed)))
 
 
