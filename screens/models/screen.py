@@ -254,6 +254,8 @@ class ModelsScreen(ModeScreen):
         loaded = status.model.file.path if status.model else ""
         self._ended = bool(status.ended)
         if loaded != self._loaded:
+            if not loaded and not status.ended:
+                self.jobs.read(self, lambda: self.desk.library.released, self._released)
             self._loaded = loaded
             self._show_rows()
         self.query_one(Rooms).status_changed(status)
@@ -385,6 +387,11 @@ class ModelsScreen(ModeScreen):
     def _unloaded(self, freed: int) -> None:
         self.notify(tr("Unloaded: {size} came back.", size=size(freed)), timeout=4)
         self._read(rescan=False)
+
+    def _released(self, freed: int) -> None:
+        if freed:
+            self.notify(tr("Unloaded for having nothing to do: {size} came back.", size=size(freed)), timeout=8)
+            self._read(rescan=False)
 
     def action_rescan(self) -> None:
         """Reads the folders anew."""

@@ -102,6 +102,7 @@ class FakeDesk:
         self._chosen = "" if empty else "regulations-2026"
         self.model: LoadedModel | None = None
         self.idle_minutes = 0.0
+        self.released = 0
         self._notes, self._presets = FakeNotes(), FakePresets()
         self.deleted: list[str] = []
         self._ended = ""
