@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tests.screens.fake_records import context
 from workbench.ports import TraceSummary
-from workbench.records.answers import AskOptions, Manifest, Trace, TraceSpan
+from workbench.records.answers import AskOptions, Manifest, Stage, Trace, TraceSpan
 from workbench.records.corpus import Chunk
 from workbench.records.retrieval import SearchOptions, SearchResult
 
@@ -29,8 +29,9 @@ class FakeInspector:
             "0.1.0", "regulations-2026", 3, 1, "multilingual-e5-small", "f" * 64, "structure/400", "", ""
         )
         trace = Trace("", self._when, result.analysis.query, manifest)
-        stages = (("analysis", result.analysis, 0.0), ("filter", result.filter, 0.0))
-        for name, stage, ms in (*stages, *((lane.lane, lane, lane.duration_ms) for lane in result.lanes)):
+        stages: list[tuple[str, Stage, float]] = [("analysis", result.analysis, 0.0), ("filter", result.filter, 0.0)]
+        stages += [(lane.lane, lane, lane.duration_ms) for lane in result.lanes]
+        for name, stage, ms in stages:
             trace = trace.grow(TraceSpan(name, 0.0, ms, stage))
         trace = trace.grow(TraceSpan("fusion", 0.0, result.fusion.duration_ms, result.fusion))
         ids = [hit.chunk_id for hit in result.fusion.hits]

@@ -6,9 +6,12 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input
 
 from screens.app import WorkbenchApp
@@ -56,6 +59,11 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
         await settle(pilot)
 
 
+def at(app: App[int], kind: type[Screen[Any]]) -> None:
+    """Which screen a person sees."""
+    assert isinstance(app.screen, kind)
+
+
 # -- stage by stage ----------------------------------------------------------------------------------------------------
 
 
@@ -64,7 +72,7 @@ async def test_tab_from_the_last_pane_walks_every_stage_and_shift_tab_walks_back
     async with app.run_test(size=LARGE) as pilot:
         await ask(pilot, "when are overdue payments due", answer=False)
         await press(pilot, "tab")
-        assert isinstance(app.screen, WalkScreen)
+        at(app, WalkScreen)
         seen = screen_text(app)
         assert "question · stage 1 of 16" in seen
         assert "as you type" in seen
@@ -78,7 +86,7 @@ async def test_tab_from_the_last_pane_walks_every_stage_and_shift_tab_walks_back
         assert "The question was searched and not asked yet" in screen_text(app)
         for _ in range(STAGES):
             await press(pilot, "shift+tab")
-        assert isinstance(app.screen, AskScreen)
+        at(app, AskScreen)
 
 
 async def test_tab_goes_to_the_ranking_and_the_citations_first() -> None:
@@ -91,7 +99,7 @@ async def test_tab_goes_to_the_ranking_and_the_citations_first() -> None:
         await press(pilot, "tab")
         assert app.focused is app.screen.query_one("#citations")
         await press(pilot, "tab")
-        assert isinstance(app.screen, WalkScreen)
+        at(app, WalkScreen)
         assert "of the answer" in screen_text(app)
 
 
@@ -100,7 +108,7 @@ async def test_the_walk_is_searched_and_stages_that_did_not_run_say_why(desk: De
     async with app.run_test(size=LARGE) as pilot:
         await ask(pilot, "enrolment fee")
         await press(pilot, "t")
-        assert isinstance(app.screen, WalkScreen)
+        at(app, WalkScreen)
         seen: list[str] = []
         for _ in range(STAGES):
             seen.append(screen_text(app))
@@ -143,7 +151,7 @@ async def test_what_if_changes_the_evidence_at_once_and_is_used_for_the_next_que
     async with app.run_test(size=LARGE) as pilot:
         await ask(pilot, "the enrolment office and the fee")
         await press(pilot, "w")
-        assert isinstance(app.screen, WhatIfScreen)
+        at(app, WhatIfScreen)
         assert "evidence: the same" in screen_text(app)
         app.screen.query_one("#switches", Grid).go_to("evidence")
         before = len(app.screen.query_one("#would-show", Grid).rows)
@@ -155,7 +163,7 @@ async def test_what_if_changes_the_evidence_at_once_and_is_used_for_the_next_que
         assert f"evidence: −{before - 1}" in seen
         assert "gone" in seen
         await press(pilot, "enter")
-        assert isinstance(app.screen, AskScreen)
+        at(app, AskScreen)
         assert "◆ pieces kept 1" in screen_text(app)
         await press(pilot, "slash", "enter")
         settings = desk.trace("last").manifest.settings
@@ -169,7 +177,7 @@ async def test_what_if_works_before_there_is_an_answer_and_knows_when_it_would_a
     async with app.run_test(size=SMALL) as pilot:
         await ask(pilot, "enrolment fee of foreign elephants", answer=False)
         await press(pilot, "w")
-        assert isinstance(app.screen, WhatIfScreen)
+        at(app, WhatIfScreen)
         assert not desk.traces()
         await press(pilot, "escape", "slash", "enter", "escape", "w")
         assert "answers" in screen_text(app)
@@ -208,9 +216,10 @@ async def test_an_autopsy_names_the_stage_and_hands_its_change_to_what_if(desk: 
         for _ in desk.ask("enrolment", AskOptions(evidence=1)):
             pass
         first = desk.trace("last")
-        app.screen.open_trace(first.id, "")  # type: ignore[attr-defined] -- it is the Ask screen
+        await app.show_trace(first.id, "")
+        await settle(pilot)
         await press(pilot, "escape", "a")
-        assert isinstance(app.screen, AutopsyScreen)
+        at(app, AutopsyScreen)
         await type_text(pilot, "courses until 17 October")
         await press(pilot, "enter")
         seen = screen_text(app)
@@ -223,7 +232,7 @@ async def test_an_autopsy_names_the_stage_and_hands_its_change_to_what_if(desk: 
         assert "✗ lost here · enough pieces are kept already" in seen
         assert "evidence=2: place 2 in the evidence" in seen
         await press(pilot, "w")
-        assert isinstance(app.screen, WhatIfScreen)
+        at(app, WhatIfScreen)
         assert "evidence: +1" in screen_text(app)
 
 
@@ -249,7 +258,7 @@ async def test_the_history_is_searched_opened_and_deleted(desk: Desk) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         await press(pilot, "ctrl+r")
-        assert isinstance(app.screen, PastDialog)
+        at(app, PastDialog)
         await type_text(pilot, "FEE")
         assert [row.cells[4] for row in app.screen.query_one("#questions", Grid).rows] == ["enrolment fee"]
         await press(pilot, "enter")
@@ -268,7 +277,7 @@ async def test_two_marked_questions_are_compared_with_what_differs(desk: Desk) -
     async with app.run_test(size=LARGE) as pilot:
         await settle(pilot)
         await press(pilot, "ctrl+r", "down", "space", "space", "equals_sign")
-        assert isinstance(app.screen, CompareScreen)
+        at(app, CompareScreen)
         seen = screen_text(app)
         assert "Settings differ: ask.evidence 5 → 1." in seen
         assert "≠ evidence" in seen
@@ -282,7 +291,7 @@ async def test_a_replay_says_that_the_documents_changed(desk: Desk, tmp_path: Pa
         gone = next(d for d in desk.documents() if d.source_id == "borrowing.md")
         desk.delete_documents([gone.id])
         await press(pilot, "R")
-        assert isinstance(app.screen, CompareScreen)
+        at(app, CompareScreen)
         seen = screen_text(app)
         assert "The documents have changed since" in seen
         assert "≠ answer" in seen
@@ -297,11 +306,11 @@ async def test_a_question_is_saved_as_a_case_with_its_citation_as_gold(desk: Des
     async with app.run_test(size=WIDE) as pilot:
         await ask(pilot, "enrolment fee")
         await press(pilot, "e")
-        assert isinstance(app.screen, CaseDialog)
+        at(app, CaseDialog)
         app.screen.query_one("#dataset", Input).value = "mine"
         app.screen.query_one("#expected", Input).value = "118.50 euros"
         await press(pilot, "ctrl+s")
-        assert isinstance(app.screen, AskScreen)
+        at(app, AskScreen)
         (case,) = desk.evals.cases("mine")
         assert case.answers == ("118.50 euros",)
         document = next(d for d in desk.documents() if d.source_id == case.gold[0].source_id)
@@ -316,7 +325,7 @@ async def test_a_case_without_gold_or_answer_is_not_saved_and_says_what_is_missi
         await press(pilot, "e")
         app.screen.query_one("#gold", Grid).marked.clear()
         await press(pilot, "ctrl+s")
-        assert isinstance(app.screen, CaseDialog)
+        at(app, CaseDialog)
         assert "Mark what answers it" in screen_text(app)
 
 
@@ -341,5 +350,5 @@ async def test_keys_without_a_question_say_what_is_missing() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         await press(pilot, "escape", "w")
-        assert isinstance(app.screen, AskScreen)
+        at(app, AskScreen)
         assert any("Nothing was found yet" in told.message for told in app._notifications)
