@@ -12,7 +12,6 @@ from workbench.ports import Store
 from workbench.records.answers import Context, Trace
 from workbench.records.corpus import Chunk, Index
 from workbench.records.retrieval import (
-    Comparison,
     FilterNode,
     FusedHit,
     FusionResult,
@@ -24,7 +23,7 @@ from workbench.records.retrieval import (
 )
 from workbench.records.traces import Autopsy, Fix, LostAt
 from workbench.retrieval.analysis import analyse
-from workbench.retrieval.filters import EVERYTHING, combine
+from workbench.retrieval.filters import EVERYTHING
 from workbench.retrieval.search import MAX_CANDIDATES, Searcher
 from workbench.text.clean import printable
 from workbench.traces.changes import parse_changes
@@ -142,13 +141,7 @@ class Coroner:
         return self._store.corpus.chunks_by_id(list(dict.fromkeys([*mine, *(hit.chunk_id for hit in hits)])))
 
     def _passes(self, chunk: Chunk, where: FilterNode) -> bool:
-        """As nearly as filters can name one chunk: its document, kind and size."""
-        alone = (
-            Comparison("source_id", "=", chunk.source_id),
-            Comparison("kind", "=", chunk.kind),
-            Comparison("tokens", "=", chunk.tokens),
-        )
-        return self._store.search.matching(self._index, combine(where, *alone))[0] > 0
+        return chunk.id in self._store.search.passing(self._index, [chunk.id], where)
 
     # -- ranks that the trace hasn't got ---------------------------------------------------------------------------
 
