@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -333,6 +334,7 @@ def _holds(collection: Collection) -> str:
 
 def run(desk: Desk) -> int:
     """Shows the screens until the person quits; returns the exit code."""
+    gc.freeze()  # what is imported stays: looking through it for garbage froze the screens for a tenth of a second
     remembered = desk.setting(LANGUAGE)
     if remembered in i18n.LANGUAGES and not i18n.chosen():
         i18n.choose_language(remembered)
