@@ -26,9 +26,7 @@ def transformed(stage: Transformed) -> tuple[str, str]:
     tokens = stage.prompt_tokens + stage.output_tokens
     spent = tr("{count} tokens", count=f"{tokens:,}") if tokens else ""
     flow = (
-        tr("+{count} searches", count=stage.searches)
-        if stage.variants
-        else tr("{count} corrections suggested", count=len(meant))
+        tr("+{count} searches", count=stage.searches) if stage.variants else tr("suggested {count}", count=len(meant))
     )
     return flow, " · ".join(filter(None, [*meant, *texts, stage.note, _by(stage.by), spent]))
 

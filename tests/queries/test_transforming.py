@@ -15,9 +15,18 @@ from workbench.answers.ask import Asker
 from workbench.errors import UsageError
 from workbench.ports import Store
 from workbench.queries.searching import search_transformed
+from workbench.queries.transforming import level
 from workbench.records.answers import AskOptions, Generation, Trace
 from workbench.records.queries import EvidenceCheck, FollowUp
-from workbench.records.retrieval import FusionResult, SearchOptions, SearchResult, Transform, Transformed
+from workbench.records.retrieval import (
+    FusionResult,
+    LaneHit,
+    LaneResult,
+    SearchOptions,
+    SearchResult,
+    Transform,
+    Transformed,
+)
 from workbench.retrieval.search import Searcher
 from workbench.retrieval.transforms import TRANSFORMS, TRANSFORMS_SETTING, parse_transforms
 from workbench.traces.exports import trace_otlp
@@ -81,6 +90,17 @@ def test_a_mixed_collection_is_searched_in_each_of_its_languages(store: Store) -
     _, lane = done.lanes
     (chunk,) = store.corpus.chunks_by_id([lane.hits[0].chunk_id])
     assert (lane.lane, chunk.language, len(lane.hits)) == ("dense", "es", 1)
+    assert sorted(hit.rank for found in done.lanes for hit in found.hits) == [1, 2, 3, 4]  # one ranking
+
+
+def test_languages_are_ranked_by_how_far_a_hit_is_above_its_own_language() -> None:
+    def lane(name: str, *scores: float) -> LaneResult:
+        return LaneResult("dense", tuple(LaneHit(f"{name}{n}", n, s) for n, s in enumerate(scores, 1)), 9, 0.0)
+
+    found = level({"en": lane("en", 0.90, 0.86, 0.85), "es": lane("es", 0.88, 0.79, 0.78), "fr": lane("fr")})
+    ranks = {hit.chunk_id: hit.rank for one in found.values() for hit in one.hits}
+    assert ranks == {"es1": 1, "en1": 2, "en2": 3, "en3": 4, "es2": 5, "es3": 6}  # +.06 over es, +.03 over en
+    assert found["fr"].hits == ()
 
 
 def test_a_model_s_wordings_count_half_and_what_it_costs_is_told(store: Store) -> None:

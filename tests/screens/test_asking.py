@@ -38,7 +38,8 @@ async def test_a_follow_up_goes_on_from_the_last_answer_until_it_is_turned_off()
         app.screen.query_one("#query", Input).value = "and when?"
         await pilot.press("enter")
         await settle(pilot)
-        await pilot.press("alt+y", "enter")
+        await pilot.press("alt+y")
+        await pilot.press("enter")
         await settle(pilot)
     assert [bool(options.follows) for options in desk.asked] == [False, True, False]
 

@@ -16,7 +16,7 @@ from workbench.retrieval.filters import EVERYTHING
 from workbench.text.words import STOPWORDS, cjk_pairs, fold, stem, words
 
 SHORTEST: Final = 5
-"""Characters of a word from which on it is corrected: of four, many a word is one edit from another ("nice", "nine")."""
+"""Characters of a word from which on it is corrected: shorter ones are often one edit from another ("nice", "nine")."""
 TWO_EDITS: Final = 7
 """Characters from which on two edits may be mended."""
 _LOOKED_AT: Final = 3  # chunks in which the suggestion's own spelling, with its accents, is looked for
@@ -32,9 +32,9 @@ class Speller:
     def corrections(self, analysis: Analysis) -> tuple[Correction, ...]:
         """One for each word that has a likely correction, in the question's order.
 
-        Of the words one edit away the one that most chunks hold, of equals the one of the same length; where there is none, of those two edits away that
-        begin with the same letter (first letters are seldom mistyped: Pollock and Zamora, CACM 1984). The suggestion
-        is written as the sources write it.
+        Of the words one edit away the one that most chunks hold, of equals the one of the same length; where there is
+        none, of those two edits away that begin with the same letter (first letters are seldom mistyped: Pollock and
+        Zamora, CACM 1984). The suggestion is written as the sources write it.
         """
         return tuple(found for word in self._unknown(analysis) if (found := self._correction(word)))
 
