@@ -253,7 +253,7 @@ class WorkbenchApp(OrderedKeysApp):
         read = count(last.done - failed)
         told = [tr("Ingest: {read} of {all} sources read.", read=read, all=count(last.total))]
         if failed:
-            told.append(tr("{count} failed: w tells why.", count=count(failed)))
+            told.append(tr("{count} failed: alt+w tells why.", count=count(failed)))
         if chosen != run.collection and read != "0":
             told.append(tr("They are in {collection}: g in Corpus goes there.", collection=run.collection))
         self.notify(" ".join(told), severity="warning" if failed else "information", timeout=6, markup=False)

@@ -10,7 +10,7 @@ import pytest
 from tests.answers.pieces import evidence, plain_units, terms
 from workbench.answers.extractive import ranked
 from workbench.answers.meaning import Meaning
-from workbench.answers.support import THRESHOLD, Support, answer_support, claim_support, numbers
+from workbench.answers.support import THRESHOLD, Support, answer_support, claim_support, numbers, shortfall
 from workbench.records.retrieval import Lane, LaneHit, LaneResult
 from workbench.retrieval.analysis import analyse
 
@@ -130,3 +130,19 @@ def test_a_claim_in_another_language_is_never_more_than_weak() -> None:
 def test_numbers_are_read_in_both_ways_of_writing() -> None:
     assert numbers("1,190 or 1.190 or 1190") == {"1190"}
     assert numbers("118,50 and 118.50") == {"118.50"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "lacking"),
+    [
+        ("The enrolment fee is 181.50 euros.", "numbers", ("181.50",)),
+        ("It is refunded after the first week.", "negation", None),
+        ("La matrícula cuesta muchísimo dinero para los estudiantes nuevos.", "language", ("es", "en")),
+        ("The cafeteria sells sandwiches.", "words", ("cafeteria", "sells", "sandwiches")),
+        ("The enrolment fee is 118.50 euros.", "words", ()),
+    ],
+)
+def test_what_a_source_lacks_of_a_claim(claim: str, kind: str, lacking: tuple[str, ...] | None) -> None:
+    told = shortfall(claim, FEE, "en")
+    assert told.kind == kind
+    assert lacking is None or told.lacking == lacking

@@ -395,7 +395,7 @@ async def test_an_ingest_leaves_the_collection_and_tells_of_failures_whole() -> 
         assert desk.collection == "regulations-2026"
         assert isinstance(app.screen, IngestScreen)
         seen = screen_text(app)
-        assert "11 of 12 sources read. 1 failed: w tells why." in " ".join(seen.replace("│", " ").split())
+        assert "11 of 12 sources read. 1 failed: alt+w tells why." in " ".join(seen.replace("│", " ").split())
         await pilot.press("enter")
         await pilot.pause()
         assert isinstance(app.screen, NoteDialog)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -16,12 +14,9 @@ from workbench.desk import Desk
 from workbench.errors import FileError, UsageError, reason_of
 from workbench.i18n import tr
 from workbench.records.answers import Trace
-from workbench.records.codec import encode
 from workbench.records.traces import Autopsy, Move, TraceComparison, WhatIfResult
 from workbench.traces.autopsy import fix_text
-from workbench.traces.exports import answer_markdown, trace_otlp
-
-Format = Literal["markdown", "otel", "json"]
+from workbench.traces.exports import TraceForm, trace_text
 
 _RANKING_SHOWN = 20
 _SIGNS = {"entered": "+", "left": "−", "up": "↑", "down": "↓", "same": "="}
@@ -45,7 +40,7 @@ def trace(
     autopsy: str | None,
     other: str | None,
     replay: bool,
-    form: Format | None,
+    form: TraceForm | None,
     path: Path | None,
     text: str,
     as_json: bool,
@@ -66,7 +61,7 @@ def trace(
         elif replay:
             _replay(desk, trace_id, as_json)
         elif form is not None:
-            _write(_exported(desk.trace(trace_id), form), path)
+            _write(trace_text(desk.trace(trace_id), form), path)
         else:
             _show(desk.trace(trace_id), as_json)
 
@@ -205,13 +200,6 @@ def _replay(desk: Desk, trace_id: str, as_json: bool) -> None:
     line.clear()
     if after is not None:
         _show(desk.inspector.compare(before.id, after.id), as_json)
-
-
-def _exported(found: Trace, form: Format) -> str:
-    if form == "markdown":
-        return answer_markdown(found)
-    value = trace_otlp(found) if form == "otel" else encode(found)
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def _write(text: str, path: Path | None) -> None:

@@ -1,0 +1,87 @@
+"""The inspector: searches that are no questions yet, chunks by what a person remembers of them, questions that go."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.embedders import HashEmbedder
+from tests.library import NAME
+from tests.traces.conftest import QUESTION, Ask
+from workbench.errors import NotFoundError
+from workbench.ports import Store
+from workbench.records.answers import AskOptions
+from workbench.records.retrieval import SearchOptions
+from workbench.retrieval.search import Searcher
+from workbench.traces.exports import trace_text
+from workbench.traces.inspector import Inspector
+from workbench.traces.stages import evidence_of, final_hits, settled
+
+
+@pytest.fixture
+def inspector(store: Store) -> Inspector:
+    searcher = Searcher(store, HashEmbedder())
+    return Inspector(store, lambda: searcher, lambda: None)
+
+
+def test_a_search_is_inspected_as_the_question_would_be(store: Store, ask: Ask, inspector: Inspector) -> None:
+    options = SearchOptions(NAME)
+    result = Searcher(store, HashEmbedder()).search(QUESTION, options)
+    live = inspector.searched(result, AskOptions(threshold=0.0), options)
+    asked = ask()
+    assert live.id == ""
+    assert final_hits(live) == final_hits(asked)
+    assert [e.chunk_id for e in evidence_of(live)] == [e.chunk_id for e in evidence_of(asked)]
+    assert inspector.settings(live) == inspector.settings(asked.id)
+    assert len(inspector.what_if(live, "evidence=1").evidence) == 1
+    first = final_hits(live)[0].chunk_id
+    assert inspector.autopsy(live, first).fused_rank == 1
+    assert [t.id for t in inspector.history()] == [asked.id]
+
+
+def test_what_ifs_of_a_search_and_of_a_question_do_not_mix(store: Store, ask: Ask, inspector: Inspector) -> None:
+    asked = ask()
+    result = Searcher(store, HashEmbedder()).search("shelf 7", SearchOptions(NAME))
+    live = inspector.searched(result, AskOptions(), SearchOptions(NAME))
+    assert inspector.what_if(asked.id, "k0=60").hits == final_hits(asked)
+    assert inspector.what_if(live, "k0=60").hits == final_hits(live)
+    assert inspector.what_if(asked, "k0=60").hits == final_hits(asked)
+
+
+def test_chunks_are_suggested_by_id_words_and_document(ask: Ask, inspector: Inspector) -> None:
+    trace = ask()
+    (first, *_) = final_hits(trace)
+    assert inspector.suggest(trace, first.chunk_id[:10])[0].id == first.chunk_id
+    assert inspector.suggest(trace, "kind 7")[0].source_id == "shelf7.md"
+    assert {chunk.source_id for chunk in inspector.suggest(trace, "COFFEE")} == {"coffee.md"}
+    assert [chunk.id for chunk in inspector.suggest(trace, "")] == [hit.chunk_id for hit in final_hits(trace)][:20]
+    assert inspector.suggest(trace, '"*" AND (') == ()
+
+
+def test_a_deleted_question_is_gone_and_cannot_go_twice(ask: Ask, inspector: Inspector) -> None:
+    kept, gone = ask(), ask("shelf 3")
+    inspector.delete(gone.id)
+    assert [t.id for t in inspector.history()] == [kept.id]
+    with pytest.raises(NotFoundError):
+        inspector.delete(gone.id)
+    with pytest.raises(NotFoundError):
+        inspector.delete(kept.id[:5])
+
+
+def test_tokens_are_pieces_of_the_text(inspector: Inspector) -> None:
+    assert "".join(inspector.tokens("six books")).replace(" ", "") == "sixbooks"
+
+
+def test_a_lanes_own_depth_is_in_the_trace_and_read_back(ask: Ask) -> None:
+    trace = ask(search=SearchOptions(NAME, lane_candidates=(("lexical", 2),)))
+    assert settled(trace)[1].lane_candidates == (("lexical", 2),)
+    assert len(trace.span("lexical").output.hits) == 2  # type: ignore[union-attr] -- it ran
+
+
+@pytest.mark.parametrize(("form", "begins"), [("json", "{"), ("otel", "{"), ("markdown", "# ")])
+def test_a_trace_as_text_in_each_form(ask: Ask, form: str, begins: str) -> None:
+    words = trace_text(ask(), form)  # type: ignore[arg-type] -- the parameters are the forms
+    assert words.startswith(begins)
+    if begins == "{":
+        json.loads(words)
