@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Final
 
 import psutil
 
+from workbench.engine.gguf_header import SPLIT_NAME
 from workbench.engine.protocol import Failed
 from workbench.errors import EngineError, UsageError
 from workbench.i18n import tr
@@ -26,7 +28,7 @@ def check_load(file: ModelFile, settings: LoadSettings) -> None:
         raise EngineError(
             tr("{name} can't be used", name=file.name),
             file.problem,
-            tr("Download the file again, or choose another one."),
+            _remedy(Path(file.path)),
             cause="file",
         )
     if file.kind != "model":
@@ -61,6 +63,19 @@ def check_load(file: ModelFile, settings: LoadSettings) -> None:
             tr("Choose a smaller context."),
             cause="context",
         )
+
+
+def _remedy(path: Path) -> str:
+    """What to do about a file that can't be read, or whose header can't."""
+    if not path.exists():
+        return tr("Read the folders anew, and choose a file that is there.")
+    if not path.is_file():
+        return tr("Choose a file.")
+    if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+        return tr("Give yourself permission to read it, or choose another one.")
+    if SPLIT_NAME.search(path.name.removesuffix(".gguf")):
+        return tr("Put all parts of the file beside one another, under the names they were published with.")
+    return tr("Download the file again, or choose another one.")
 
 
 def load_error(failed: Failed, file: ModelFile, settings: LoadSettings, log: tuple[str, ...]) -> EngineError:
