@@ -13,7 +13,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from storage import schema, schema_benchmarks, schema_evals, schema_keystrokes, schema_library, schema_servers
+from storage import (
+    schema,
+    schema_benchmarks,
+    schema_curation,
+    schema_evals,
+    schema_keystrokes,
+    schema_library,
+    schema_servers,
+)
 from storage.driver import APPLICATION_ID, Connection, damaged_file
 from workbench.errors import FileError
 from workbench.i18n import tr
@@ -64,6 +72,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0015_model_notes", _runs(schema_library.LIBRARY)),
     Migration("0016_benchmarks", _runs(schema_benchmarks.BENCHMARKS)),
     Migration("0017_servers", _runs(schema_servers.SERVERS)),
+    Migration("0018_metadata_edits", _runs(schema_curation.CURATION)),
 )
 
 

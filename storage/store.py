@@ -8,6 +8,7 @@ from pathlib import Path
 from storage.benchmarks import FileBenchmarks
 from storage.connections import Connections
 from storage.corpus import FileCorpus
+from storage.curation import FileCuration
 from storage.datasets import FileDatasets
 from storage.driver import BUSY_SECONDS
 from storage.fixture import FixtureRunner
@@ -31,6 +32,7 @@ class FileStore:
         self._connections = connections
         self._corpus = FileCorpus(connections)
         self._search = FileSearch(connections)
+        self._curation = FileCuration(connections)
         self._health = FileHealth(connections)
         self._traces = FileTraces(connections)
         self._keystrokes = FileKeystrokes(connections)
@@ -57,6 +59,11 @@ class FileStore:
     def search(self) -> FileSearch:
         """The lanes."""
         return self._search
+
+    @property
+    def curation(self) -> FileCuration:
+        """Edits of metadata."""
+        return self._curation
 
     @property
     def health(self) -> FileHealth:

@@ -16,6 +16,7 @@ from workbench import paths
 from workbench.answers.ask import Asker
 from workbench.benchmarks import Benchmarks
 from workbench.corpus.ingest import Ingester
+from workbench.curation import Curator
 from workbench.engine import gauges
 from workbench.engine.client import engine_available
 from workbench.engine.embedding import list_embedders, open_embedder
@@ -102,6 +103,7 @@ class Desk:
         runtimes = Runtimes(self._searcher, lambda: self._library.generator, self._load, lambda: self.collection)
         self._evals = EvalLab(store, runtimes)
         self._servers = Servers(store.servers, self._library.adopt)
+        self._curator = Curator(store)
         self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
         self._playground = Playground(lambda: self._library.generator, store.settings)
         self._keystrokes = Keystrokes(store, self._searcher)
@@ -211,6 +213,11 @@ class Desk:
             self.delete_collection(request.collection)
         elif self.setting(COLLECTION_SETTING) not in self._store.corpus.collection_names():
             self.choose_collection(before or request.collection)
+
+    @property
+    def curator(self) -> Curator:
+        """Edits of documents' metadata: previewed, applied, undone."""
+        return self._curator
 
     @property
     def doctor(self) -> Doctor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from workbench.ports.benchmarks import BenchRepository
 from workbench.ports.corpus import CorpusRepository, DeleteCheck, DocumentState, SearchRepository, StoredTokens
+from workbench.ports.curation import CurationRepository
 from workbench.ports.evals import DatasetRepository, ResultSet, RunRepository, SqlRunner, SqlValue
 from workbench.ports.file import ModelRepository, SettingsRepository, Store, TraceRepository, TraceSummary
 from workbench.ports.health import ChunkFact, HealthRepository
@@ -32,6 +33,7 @@ __all__ = [
     "Cancel",
     "ChunkFact",
     "CorpusRepository",
+    "CurationRepository",
     "DatasetRepository",
     "DeleteCheck",
     "DocumentState",

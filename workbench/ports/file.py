@@ -8,6 +8,7 @@ from typing import Protocol
 
 from workbench.ports.benchmarks import BenchRepository
 from workbench.ports.corpus import CorpusRepository, SearchRepository
+from workbench.ports.curation import CurationRepository
 from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
 from workbench.ports.health import HealthRepository
 from workbench.ports.keystrokes import KeystrokeRepository
@@ -109,6 +110,11 @@ class Store(Protocol):
     @property
     def search(self) -> SearchRepository:
         """The lanes."""
+        ...
+
+    @property
+    def curation(self) -> CurationRepository:
+        """Edits of metadata."""
         ...
 
     @property
