@@ -167,6 +167,7 @@ class WhatIfScreen(ModalScreen[Tuning]):
         self._switches: dict[str, Switch] = {}
         self._before: dict[str, Any] = {}
         self._now: dict[str, Any] = {}
+        self._texts: dict[str, str] = {}
         self._jobs = jobs
         self._latest: Latest[WhatIf, WhatIfResult] = Latest(jobs, self, self._call, self._draw, self._failed)
 
@@ -255,13 +256,15 @@ class WhatIfScreen(ModalScreen[Tuning]):
         return Row(switch.name, (switch.label, (mark + switch.shown(now), tone), (switch.shown(was), Tone.DIM)))
 
     def _call(self, settings: WhatIf) -> WhatIfResult:
-        return self._desk.inspector.what_if(self._trace, settings)
+        result = self._desk.inspector.what_if(self._trace, settings)
+        new = [move.chunk_id for move in result.ranking[:_SHOWN] if move.chunk_id not in self._texts]
+        self._texts |= {chunk_id: chunk.text for chunk_id, chunk in self._desk.inspector.chunks(new).items()}
+        return result
 
     def _draw(self, _: WhatIf, result: WhatIfResult) -> None:
         ranking, evidence = self.query_one("#would-rank", Grid), self.query_one("#would-show", Grid)
-        texts = {piece.chunk_id: piece.text for piece in result.evidence}
-        ranking.show([_move_row(move, "") for move in result.ranking[:_SHOWN]])
-        evidence.show([_move_row(move, texts.get(move.chunk_id, "")) for move in result.evidence_moves])
+        ranking.show([_move_row(move, self._texts.get(move.chunk_id, "")) for move in result.ranking[:_SHOWN]])
+        evidence.show([_move_row(move, self._texts.get(move.chunk_id, "")) for move in result.evidence_moves])
         self.query_one("#would-tell", Static).update(content(*self._told(result)))
         self.query_one(".dialog").border_title = content(
             f"{tr('What if')} ── {milliseconds(result.duration_ms)} ms ── {summary(result.evidence_moves)}"

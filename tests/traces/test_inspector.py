@@ -12,11 +12,11 @@ from tests.traces.conftest import QUESTION, Ask
 from workbench.errors import NotFoundError
 from workbench.ports import Store
 from workbench.records.answers import AskOptions
-from workbench.records.retrieval import SearchOptions
+from workbench.records.retrieval import LaneResult, SearchOptions
 from workbench.retrieval.search import Searcher
-from workbench.traces.exports import trace_text
+from workbench.traces.exports import TraceForm, trace_text
 from workbench.traces.inspector import Inspector
-from workbench.traces.stages import evidence_of, final_hits, settled
+from workbench.traces.stages import evidence_of, final_hits, settled, stage
 
 
 @pytest.fixture
@@ -76,12 +76,14 @@ def test_tokens_are_pieces_of_the_text(inspector: Inspector) -> None:
 def test_a_lanes_own_depth_is_in_the_trace_and_read_back(ask: Ask) -> None:
     trace = ask(search=SearchOptions(NAME, lane_candidates=(("lexical", 2),)))
     assert settled(trace)[1].lane_candidates == (("lexical", 2),)
-    assert len(trace.span("lexical").output.hits) == 2  # type: ignore[union-attr] -- it ran
+    found = stage(trace, "lexical", LaneResult)
+    assert found is not None
+    assert len(found.hits) == 2
 
 
 @pytest.mark.parametrize(("form", "begins"), [("json", "{"), ("otel", "{"), ("markdown", "# ")])
-def test_a_trace_as_text_in_each_form(ask: Ask, form: str, begins: str) -> None:
-    words = trace_text(ask(), form)  # type: ignore[arg-type] -- the parameters are the forms
+def test_a_trace_as_text_in_each_form(ask: Ask, form: TraceForm, begins: str) -> None:
+    words = trace_text(ask(), form)
     assert words.startswith(begins)
     if begins == "{":
         json.loads(words)
