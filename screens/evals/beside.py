@@ -75,7 +75,7 @@ class BesideScreen(ModalScreen[int]):
                 [
                     Column("", 4, "right"),
                     Column(tr("run"), fit=True),
-                    Column(tr("change"), 10, "right"),
+                    Column("Δ", 10, "right"),
                     Column("p", 9),
                     Column("+ −", 7),
                     Column(tr("changed")),

@@ -114,7 +114,7 @@ class JudgementScreen(ModalScreen[str]):
             yield Static(content(judged_text(self._told)), id="judgement-told")
             columns = [
                 Column("", 1),
-                Column(tr("verdict"), 9),
+                Column(tr("verdict"), fit=True),
                 Column(tr("label"), 6),
                 Column("id", share=1, tail=True),
             ]
