@@ -12,6 +12,7 @@ from workbench.ports import Store
 from workbench.records.answers import Context, Trace
 from workbench.records.corpus import Chunk, Index
 from workbench.records.retrieval import (
+    Analysis,
     FilterNode,
     FusedHit,
     FusionResult,
@@ -159,7 +160,8 @@ class Coroner:
         """The lane's first ``MAX_CANDIDATES`` hits in today's index; kept when the filter is the trace's."""
         if where is None and lane in self._deep:
             return self._deep[lane]
-        analysis = self._searcher.analyse(self._trace.query)
+        read = stage(self._trace, "analysis", Analysis)  # a follow-up was searched as it was read
+        analysis = self._searcher.analyse(read.query if read else self._trace.query)
         deep = SearchOptions(self._index.collection, candidates=MAX_CANDIDATES)
         found = self._searcher.lane(lane, self._index, analysis, self._where if where is None else where, deep)
         if where is None:
