@@ -1,0 +1,35 @@
+"""``workbench bench`` on a small bench of the real model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from workbench import paths
+
+SMALL = ("-p", "16", "-n", "4", "-r", "2", "--speed-only", "--cooldown", "0", "--ctx", "512")
+
+
+@pytest.mark.model
+def test_a_bench_is_printed_listed_shown_exported_and_deleted(cli: Cli, tmp_path: Path) -> None:
+    db = ("--db", tmp_path / "lab.db")
+    model = paths.gguf_folder() / paths.STARTER_MODEL
+    whole = json.loads(cli(*db, "bench", model, *SMALL, "--json").out)
+    assert whole["bench"]["done"] == whole["bench"]["total"] == 6
+    assert {sample["test"] for sample in whole["samples"]} == {"load", "pp16", "tg4"}
+    assert "6/6" in cli(*db, "bench", "--list").out
+    assert "pp16 t/s" in cli(*db, "bench", "--show", "1").out
+    assert whole["bench"]["models"][0]["hash"] in cli(*db, "bench", "--show", "1", "--as", "markdown").out
+    assert "complete" in cli(*db, "bench", "--resume", "1").err
+    assert cli(*db, "bench", "--delete", "1").code == 0
+    assert "no bench 1" in cli(*db, "bench", "--show", "1").err
+
+
+def test_a_bench_of_nothing_or_of_two_things_is_refused(cli: Cli, tmp_path: Path) -> None:
+    db = ("--db", tmp_path / "lab.db")
+    assert cli(*db, "bench").code == 2
+    assert cli(*db, "bench", "a.gguf", "--list").code == 2
+    assert "can't be used" in cli(*db, "bench", tmp_path / "none.gguf").err
