@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+LOOKING: Final = frozenset(
+    {"forward", "walk", "what_if", "autopsy", "history", "compare", "replay", "save_case", "export_trace"}
+)
+"""What needs documents to look at."""
 
 
 @dataclass(frozen=True, slots=True)
