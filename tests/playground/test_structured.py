@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import UsageError
-from workbench.playground.structured import INVOICE, SchemaCheck, correction
+from workbench.playground.structured import INVOICE, SchemaCheck, correction, for_grammar
 
 GOOD: dict[str, Any] = {"supplier": "Norte S.L.", "amount": 184.30, "date": "2026-05-14", "concept": "Paper"}
 
@@ -88,6 +88,12 @@ def test_a_schema_that_is_none_is_refused_before_anything_is_asked(schema: str) 
 def test_a_schema_that_fetches_loops_or_never_ends_is_refused_in_words(schema: str, output: str) -> None:
     with pytest.raises(UsageError, match="The schema can't be used"):
         SchemaCheck(schema).check(output)
+
+
+def test_patterns_that_no_grammar_can_hold_are_left_to_the_check() -> None:
+    schema = {"properties": {"pattern": {"pattern": "^[A-Z]{3}$"}, "b": {"items": [{"pattern": r"\\S"}]}}}
+    left = json.loads(for_grammar(json.dumps(schema)))
+    assert left == {"properties": {"pattern": {"pattern": "^[A-Z]{3}$"}, "b": {"items": [{}]}}}
 
 
 @given(st.text())

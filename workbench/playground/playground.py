@@ -10,7 +10,7 @@ from typing import Final
 from workbench.errors import EngineError, MissingModelError
 from workbench.i18n import tr
 from workbench.playground.lint import lint_template
-from workbench.playground.structured import SchemaCheck, correction
+from workbench.playground.structured import SchemaCheck, correction, for_grammar
 from workbench.ports import Cancel, Generator, SettingsRepository
 from workbench.records.answers import Generation, Message
 from workbench.records.codec import decode, encode
@@ -60,7 +60,7 @@ class Playground:
         check = SchemaCheck(request.schema) if request.schema else None
         settings = request.settings
         if check and request.constrained:
-            settings = replace(settings, json_schema=request.schema)
+            settings = replace(settings, json_schema=for_grammar(request.schema))
         messages = _with_schema(request)
         ended: tuple[Attempt, ...] = ()
         for _ in range(1 + (request.retries if check else 0)):

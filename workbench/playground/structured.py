@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import date
 from typing import Any, Final
@@ -64,6 +65,27 @@ class SchemaCheck:
             ) from error
         found.sort(key=lambda fault: fault.kind == "semantic")
         return (None if found else _typed(value, self._validator.schema)), tuple(found[:MOST_FAULTS])
+
+
+def for_grammar(schema: str) -> str:
+    """The schema without the patterns that match anywhere in a value: a grammar can hold whole values only.
+
+    What the grammar so lets through, ``SchemaCheck`` finds.
+    """
+    return json.dumps(_anchored(json.loads(schema)))
+
+
+def _anchored(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_anchored(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _anchored(part) for key, part in value.items() if key != "pattern" or _whole(part)}
+
+
+def _whole(pattern: object) -> bool:
+    """It is no pattern at all (a property of that name), or one of a whole value."""
+    return not isinstance(pattern, str) or (pattern.startswith("^") and pattern.endswith("$"))
 
 
 def correction(faults: Iterable[Fault]) -> str:
