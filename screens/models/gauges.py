@@ -110,7 +110,8 @@ def strip(status: DeskStatus, width: int, series: Series) -> Content:
     if status.model is None or pulse is None:
         return _unloaded(status, width)
     if width < ROOMY:
-        return content(_fitting((*_speed(pulse, {}), _context(pulse, 6), _memory(pulse.gauges, {})), width))
+        small: Line = (("RSS ", Tone.DIM), size(pulse.gauges.rss))
+        return content(_fitting((*_speed(pulse, {})[:3], _context(pulse, 4), small), width, "  "))
     second = (_context(pulse, 12), *_process(pulse.gauges, series), *_machine(status.gauges))
     return content(_fitting(_speed(pulse, series), width), "\n", _fitting(second, width))
 
@@ -122,13 +123,13 @@ def _unloaded(status: DeskStatus, width: int) -> Content:
     return content(hint) if width < ROOMY else content(machine, "\n", hint)
 
 
-def _fitting(parts: Iterable[Line], width: int) -> Line:
+def _fitting(parts: Iterable[Line], width: int, gap: str = GAP) -> Line:
     """The parts beside each other, as many as there is room for."""
     shown: list[Line] = []
     for part in parts:
         if shown and cell_len(plain((*shown, part))) > width:
             break
-        shown += [part, GAP]
+        shown += [part, gap]
     return tuple(shown[:-1])
 
 

@@ -93,7 +93,7 @@ def test_one_line_at_80_and_two_at_160_with_what_the_child_measured(loaded: Fake
     narrow, wide = told(loaded, 78, first, pulse(2.0, WRITING)), told(loaded, 156, first, pulse(2.0, WRITING))
     assert "\n" not in narrow
     assert len(narrow) <= 78
-    assert "TTFT 118 ms   read 146 t/s   write 57.2 t/s" in narrow
+    assert "TTFT 118 ms  read 146 t/s  write 57.2 t/s  ctx ▓░░░ 812/4,096  RSS 226 MiB" in narrow
     one, two = wide.split("\n")
     assert max(len(one), len(two)) <= 156
     assert "TPOT 17.5 ms" in one
@@ -107,13 +107,13 @@ def test_one_line_at_80_and_two_at_160_with_what_the_child_measured(loaded: Fake
 
 def test_nothing_measured_is_a_dash_and_never_zero(loaded: FakeDesk) -> None:
     line = told(loaded, 78, pulse(1.0))
-    assert "TTFT –   read –   write –   TPOT –" in line
+    assert "TTFT –  read –  write –  ctx" in line
     assert " 0 " not in line
 
 
 def test_a_prompt_that_is_read_says_how_far_and_how_long(loaded: FakeDesk) -> None:
     line = told(loaded, 78, pulse(1.0, READING))
-    assert line.startswith("prompt 500/1,204 · 7 s left   read 100 t/s   write –")
+    assert line.startswith("prompt 500/1,204 · 7 s left  read 100 t/s  write –")
 
 
 def test_each_gpu_tells_what_the_process_holds(loaded: FakeDesk) -> None:
