@@ -6,7 +6,7 @@ Every keystroke searches (the newest only); ``enter`` answers, and the trace is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -18,15 +18,14 @@ from textual.widgets import Input, Static
 
 from screens.ask.asking import AskingScreen
 from screens.ask.history import PastTrace, read_past, read_trace
-from screens.ask.inspecting import InspectingScreen, Subject
-from screens.ask.looking_back import LookingBackScreen
-from screens.ask.timeline import Entry, Timeline
-from screens.ask.typed import Typed
+from screens.ask.inspecting import LOOKING, InspectingScreen, Subject
+from screens.ask.ranked import RankedScreen
+from screens.ask.timeline import Timeline
 from screens.ask.words import DRAFT, Draft, Request, asked, earlier, example_filter, times, welcome, write_text
 from screens.dialogs import PassageDialog
 from screens.messages import TraceGrew
 from screens.source import read_chunk, read_span, show_source
-from screens.style import Tone, content, milliseconds
+from screens.style import content
 from screens.widgets import ranking, stages
 from screens.widgets.answer import AnswerPane
 from screens.widgets.facts import Fact
@@ -37,17 +36,16 @@ from workbench.errors import FilterError, WorkbenchError
 from workbench.i18n import tr
 from workbench.records.answers import Trace
 from workbench.records.codec import encode
-from workbench.records.retrieval import FusedHit, FusionResult, HitView, Lane, SearchOptions, SearchResult
+from workbench.records.retrieval import Lane, SearchOptions, SearchResult
 from workbench.traces.exports import answer_markdown
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
-    from workbench.ports import Cancel
 
 LANES: Final[tuple[tuple[Lane, ...], ...]] = (("lexical", "dense"), ("lexical",), ("dense",))
 
 
-class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
+class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
     """The question on top, what it finds in the middle, the cited answer below."""
 
     CSS_PATH = "ask.tcss"
@@ -86,17 +84,11 @@ class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
         self._before: dict[str, int] = {}
         self._ranks: dict[str, int] = {}
         self._trace: Trace | None = None
-        self._result: SearchResult | None = None
-        self._answering: Job | None = None
         self._past = DRAFT
         self._draft = Draft("", "", False)
         self._epoch = 0
-        self._now: Draft | None = None
         self._told = ""
         self._warm = False
-        self._lines = 0
-        self._shown: tuple[dict[str, FusedHit], FusionResult | None] = {}, None
-        self._search = Typed(jobs, self, self._call_search, self._found, self._search_failed)
 
     def body(self) -> Iterable[Widget]:
         """Question, filter, ranking beside stages, answer; or the welcome of an empty file."""
@@ -184,6 +176,9 @@ class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
     def _filtering(self) -> bool:
         return self.query_one("#filter-line").has_class("-open")
 
+    def _typed_now(self) -> Draft:
+        return Draft(self.query_one("#query", Input).value, self._options().filter, self._filtering)
+
     def _options(self) -> SearchOptions:
         wanted = self.query_one("#filter", Input).value.strip() if self._filtering else ""
         options = SearchOptions(lanes=LANES[self._lanes], filter=wanted)
@@ -200,9 +195,6 @@ class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
         self._draw_ranking((), None, {})
         self.query_one("#stage-lines", Static).update("")
         self.query_one("#query", Input).border_subtitle = content(self._lane_names())
-
-    def _call_search(self, request: Request, cancel: Cancel) -> Iterator[SearchResult]:
-        return self.desk.search_typed(request.query, request.options, cancel)
 
     def _found(self, request: Request, result: SearchResult) -> None:
         """The lexical lane alone is drawn at once, and with the other lane all that there is to tell."""
@@ -222,52 +214,6 @@ class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
             self.query_one("#query", Input).border_subtitle = content(times(request, result))
         self._title_ranking(self._lane_names())
 
-    def _draw_ranking(self, hits: Sequence[HitView], fusion: FusionResult | None, before: Mapping[str, int]) -> None:
-        """The hits, how they moved since ``before``, and which of those have gone."""
-        self._shown = {view.hit.chunk_id: view.hit for view in hits}, fusion
-        rows = ranking.rows(hits, fusion, before) if fusion else []
-        self.query_one("#ranking", Grid).show([*rows, *ranking.lost_rows(self.lost(before, hits))])
-
-    @on(Grid.Highlighted, "#ranking")
-    def tell_arithmetic(self, event: Grid.Highlighted) -> None:
-        """How the hit under the cursor came by its score."""
-        hits, fusion = self._shown
-        hit = hits.get(event.key)
-        words = ranking.arithmetic(hit, fusion) if hit and fusion else ""
-        self.query_one("#arithmetic", Static).update(content((words, Tone.DIM)), layout=False)
-
-    def show_entry(self, entry: Entry) -> None:
-        """An earlier keystroke, with the question as it stood then."""
-        self._search.drop()
-        if self._now is None:
-            self._now = Draft(self.query_one("#query", Input).value, self._options().filter, self._filtering)
-        keystroke, timeline = entry.keystroke, self.timeline
-        self._fill(Draft(keystroke.query, keystroke.filter, bool(keystroke.filter)))
-        self._filter_problem("")
-        self._result = entry.result
-        against = timeline.pin if timeline.pin is not entry else None
-        before = against or timeline.before
-        self._draw_ranking(entry.hits, keystroke.fusion, before.ranks if before else {})
-        if entry.result and self._answering is None:
-            self._draw_stages(stages.of_search(entry.result))
-        self.query_one("#query", Input).border_subtitle = content(
-            tr(
-                "{seconds} s into the session · {ms} ms",
-                seconds=f"{keystroke.at:.1f}",
-                ms=milliseconds(keystroke.duration_ms),
-            )
-        )
-        self._title_ranking(tr("of an earlier keystroke"))
-        self._mark()
-
-    def show_now(self) -> None:
-        """The question that is being typed, as it was left."""
-        draft, self._now = self._now, None
-        if draft:
-            self._fill(draft)
-        self._mark()
-        self._submit()
-
     def _search_failed(self, error: WorkbenchError) -> None:
         if not isinstance(error, FilterError):
             self.bench.show_error(error)
@@ -275,24 +221,6 @@ class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
         lead = " " * (len(tr("Filter")) + 1 + error.position - round(self.query_one("#filter", Input).scroll_x))
         self._filter_problem(f"{lead}^\n{error.message.partition(chr(10))[0]} {error.remedy}")
         self._title_ranking(tr("of the filter before"), stale=True)
-
-    def _title_ranking(self, words: str, *, stale: bool = False) -> None:
-        found = self.query_one("#found")
-        title = content(f"{tr('Ranking')} ── {words}")
-        if found.border_title != title:
-            found.border_title = title
-        found.set_class(stale, "-stale")
-
-    def _filter_problem(self, words: str) -> None:
-        problem = self.query_one("#filter-problem", Static)
-        if words or problem.has_class("-open"):
-            problem.update(content(words))
-            problem.set_class(bool(words), "-open")
-
-    def _draw_stages(self, lines: list[stages.StageLine]) -> None:
-        drawn = stages.draw(lines, max(30, self.query_one("#stages").size.width - 2))
-        before, self._lines = self._lines, drawn.plain.count("\n")
-        self.query_one("#stage-lines", Static).update(drawn, layout=self._lines != before)
 
     def _lane_names(self) -> str:
         lanes = " + ".join(stages.stage_name(lane) for lane in LANES[self._lanes])
@@ -417,7 +345,7 @@ class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """An empty file has nothing to filter; a wide terminal shows the stages; enter answers where one types."""
         if self.has_class("-empty"):
-            return action not in {"filter", "lanes", "trace", "past", "copy", "export", "stages", "zoom"}
+            return action not in {"filter", "lanes", "trace", "past", "copy", "export", "stages", "zoom", *LOOKING}
         if action == "answer":
             return isinstance(self.focused, Input)
         return action != "stages" or self.has_class("-narrow")
@@ -495,14 +423,6 @@ class AskScreen(AskingScreen, InspectingScreen, LookingBackScreen):
         else:
             read = lambda: read_past(self.desk, wanted)  # noqa: E731 -- one line tells what the worker does
             self.jobs.read(self, read, lambda past: self._show_past(past) if epoch == self._epoch else None)
-
-    def _fill(self, draft: Draft) -> None:
-        """Puts question and filter into their fields without searching."""
-        question, box = self.query_one("#query", Input), self.query_one("#filter", Input)
-        with question.prevent(Input.Changed), box.prevent(Input.Changed):
-            question.value, box.value = draft.query, draft.filter
-        question.cursor_position = len(draft.query)
-        self.query_one("#filter-line").set_class(draft.filtering, "-open")
 
     def open_trace(self, trace_id: str, query: str) -> None:
         """A stored trace with its ranking; where none was stored, the question is asked of the index anew."""

@@ -154,7 +154,8 @@ def legend() -> list[Fact]:
     """The signs of Ask, each with what it means."""
     return [
         ("lex  dense", tr("rank in the words lane, rank in the meaning lane; – not found there")),
-        ("▲ ▼ new", tr("places gained or lost since the ranking before")),
+        ("▲ ▼ new out", tr("places gained or lost since the ranking before or the pinned one; new, and gone")),
+        ("keys ▁▂▅[▇]◆", tr("how much the ranking changed with each keystroke; the one looked at, the pinned one")),
         ("1/61 + 1/63", tr("score of RRF: the sum of 1/(60 + rank) over the lanes")),
         ("σ", tr("share of the chunks that pass the filters")),
         ("✂", tr("chunks found but not given to the answer, and why")),

@@ -62,7 +62,7 @@ async def test_a_key_that_is_overtaken_is_told_to_stop_and_its_late_ranking_is_n
         assert desk.cancelled == ["h"]
         entries = app.screen.query_one(Timeline).entries
         assert [(e.keystroke.query, e.keystroke.whole) for e in entries if e.keystroke.whole] == [("horn", True)]
-        assert "1/61 + 1/61" in screen_text(app)
+        assert "1/(60+1) + 1/(60+1) = 0.0328" in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [SMALL, WIDE])
