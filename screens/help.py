@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from textual.app import App, ComposeResult
@@ -22,20 +23,32 @@ from workbench.i18n import tr
 def sections(screen: Screen[object]) -> list[tuple[str, list[Binding]]]:
     """Bindings as declared, under the heading of what they belong to: the screen, the app, then the widget in focus.
 
-    What Textual itself binds is left out where a key of ours has taken its place.
+    What Textual itself binds is left out where a key of ours has taken its place, and so is a key that something nearer
+    to the focus has taken.
     """
     nodes: Iterable[DOMNode] = screen.focused.ancestors_with_self if screen.focused else [screen, screen.app]
     found: dict[str, list[Binding]] = {heading: [] for heading in _headings().values()}
     kinds = [kind for node in nodes for kind in type(node).__mro__]
     taken = {key for kind in kinds for binding in declared(kind) if binding.priority for key in binding.key.split(",")}
+    nearer: set[str] = set()
     for kind in kinds:
         heading = _headings().get("ModalScreen" if issubclass(kind, ModalScreen) else kind.__name__)
-        bindings = [
-            b for b in declared(kind) if b.description and (heading or not taken.intersection(b.key.split(",")))
-        ]
+        bindings = [b for b in declared(kind) if b.description]
+        if heading:
+            bindings = [free for b in bindings if (free := _free(b, nearer))]
+        else:
+            bindings = [b for b in bindings if not taken.intersection(b.key.split(","))]
         found[heading or _headings()[""]] += bindings
-        taken.update(key for binding in bindings for key in binding.key.split(","))
+        keys = {key for binding in bindings for key in binding.key.split(",")}
+        taken |= keys
+        nearer |= keys
     return [(heading, bindings) for heading, bindings in found.items() if bindings]
+
+
+def _free(binding: Binding, nearer: set[str]) -> Binding | None:
+    """The binding with the keys that still are its own; None when none is."""
+    keys = [key for key in binding.key.split(",") if binding.priority or key not in nearer]
+    return replace(binding, key=",".join(keys)) if keys else None
 
 
 def joined(bindings: Iterable[Binding]) -> list[tuple[Binding, str]]:

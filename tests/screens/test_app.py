@@ -48,7 +48,7 @@ async def test_help_lists_every_binding_of_screen_app_and_focus() -> None:
             for kind in (WorkbenchApp, type(beneath), type(focused)):
                 for binding, keys in joined(b for b in declared(kind) if b.key not in {"ctrl+c,super+c"}):
                     assert binding.description in seen
-                    assert keys in seen
+                    assert any(key in seen for key in keys.split("  "))  # one may be taken by something nearer
             await pilot.press("escape")
 
 

@@ -352,3 +352,16 @@ async def test_keys_without_a_question_say_what_is_missing() -> None:
         await press(pilot, "escape", "w")
         at(app, AskScreen)
         assert any("Nothing was found yet" in told.message for told in app._notifications)
+
+
+async def test_the_help_tells_every_key_and_none_that_something_nearer_has() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=(120, 120)) as pilot:
+        await ask(pilot, "library", answer=False)
+        await press(pilot, "question_mark")
+        seen = screen_text(app)
+        assert "Looking closer" in seen
+        assert "What if · Other settings on what was found" in seen
+        work = next(line for line in seen.splitlines() if "Running work" in line)
+        assert "alt+w" in work
+        assert "w  alt+w" not in work
