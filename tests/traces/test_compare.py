@@ -69,9 +69,22 @@ def test_settings_that_a_trace_of_an_older_version_lacks_are_the_defaults(ask: A
 
 
 def test_the_manifest_gives_back_the_options_it_was_made_of(ask: Ask) -> None:
-    options = AskOptions("extractive", 4, 99, 0.25, False, 0.5, 7, 0.4, 900, "edges")
+    options = AskOptions(
+        "extractive", 4, 99, 0.25, False, 0.5, 7, 0.4, 900, "edges", retries=2, rewrite="model", judge=True
+    )
     search = SearchOptions(
-        NAME, 7, 30, ("dense",), "weights", 10, (("lexical", 0.2), ("dense", 0.8)), "year >= 2020", "none"
+        NAME,
+        7,
+        30,
+        ("dense",),
+        "weights",
+        10,
+        (("lexical", 0.2), ("dense", 0.8)),
+        "year >= 2020",
+        "none",
+        transforms=("languages", "split"),
+        extra_searches=5,
+        query_tokens=77,
     )
     trace = decode(Trace, json.loads(json.dumps(encode(ask(options=options, search=search)))))
     assert settled(trace) == (options, search)
