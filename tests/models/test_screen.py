@@ -151,6 +151,7 @@ async def test_a_load_or_a_process_that_fails_offers_less_and_r_tries_it(desk: D
         await pilot.pause(0.5)
         await pilot.press("R")
         await settle(pilot)
-        assert isinstance(app.screen, ErrorDialog)
-        assert "SIGKILL" in screen_text(app)
-        assert "r tries again with batches of 128 tokens" in screen_text(app)
+        dialog = app.screen
+        assert isinstance(dialog, ErrorDialog)
+        assert "SIGKILL" in dialog.error.message
+        assert "with batches of 128 tokens" in str(dialog.query_one("#retry", Static).render())
