@@ -18,7 +18,7 @@ AXIS: Final = 7
 
 
 def bars(report: BenchReport, depth: int, width: int) -> Content:
-    """For pp and tg, a bar per model up to its mean, its 95 % interval as ├─┤ on it."""
+    """For pp and tg, a bar per model up to its mean, its 95 % interval as ├●┤ over it."""
     lines: list[Line] = []
     for kind, words in (("tg", tr("one by one")), ("pp", tr("at once"))):
         test = test_name(kind, report.bench.plan, depth)
@@ -45,8 +45,9 @@ def _bar(figure: Figure, top: float, room: int) -> Line:
     if figure.low is None or figure.high is None:
         return drawn
     low, high = at(figure.low), at(figure.high)
-    whisker = "┼" if low == high else "├" + "─" * (high - low - 1) + "┤"
-    return (("".join(cells[:low]), Tone.ACCENT), (whisker, Tone.STRONG), ("".join(cells[high + 1 :]), Tone.ACCENT))
+    whisker = ["├", *"─" * (high - low - 1), "┤"] if low < high else [""]
+    whisker[at(figure.mean) - low] = "●"
+    return (("".join(cells[:low]), Tone.ACCENT), ("".join(whisker), Tone.STRONG), " " * (room - 1 - high))
 
 
 @dataclass(frozen=True, slots=True)

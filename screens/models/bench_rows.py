@@ -156,7 +156,8 @@ def side_by_side(found: BenchComparison, width: int) -> Content:
         _columns_line("", [(shorten(title, room), Tone.DIM) for title in found.titles], label, room),
         "",
     ]
-    lines += [_columns_line(name, cells, label, room) for name, cells in _compared(found.rows)]
+    told = [(name, cells) for name, cells in _compared(found.rows) if {content(c).plain for c in cells} - {NONE, ""}]
+    lines += [_columns_line(name, cells, label, room) for name, cells in told]
     if found.caveats:
         lines += ["", (tr("These don't compare like with like:"), Tone.WARN)]
         lines += [("  ~ " + words, Tone.WARN) for words in found.caveats]
