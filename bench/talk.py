@@ -104,6 +104,8 @@ async def talk(model: Path) -> None:
             await pilot.press("f1")
             await until(lambda: app.current_mode == "models" and app.jobs.idle)
             loop = Loop()
+            with loop.measured("nothing, to compare with"):
+                await asyncio.sleep(5)
             with loop.measured("load"):
                 await asyncio.to_thread(lambda: list(desk.library.load(str(model))))
             await pilot.press("p")
