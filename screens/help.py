@@ -23,8 +23,8 @@ from workbench.i18n import tr
 def sections(screen: Screen[object]) -> list[tuple[str, list[Binding]]]:
     """Bindings as declared, under the heading of what they belong to: the screen, the app, then the widget in focus.
 
-    What Textual itself binds is left out where a key of ours has taken its place, and so is a key that something nearer
-    to the focus has taken.
+    What Textual itself binds is left out where a key of ours has taken its place, and so is a key of the app that
+    the screen has taken.
     """
     nodes: Iterable[DOMNode] = screen.focused.ancestors_with_self if screen.focused else [screen, screen.app]
     found: dict[str, list[Binding]] = {heading: [] for heading in _headings().values()}
@@ -34,9 +34,9 @@ def sections(screen: Screen[object]) -> list[tuple[str, list[Binding]]]:
     for kind in kinds:
         heading = _headings().get("ModalScreen" if issubclass(kind, ModalScreen) else kind.__name__)
         bindings = [b for b in declared(kind) if b.description]
-        if heading:
+        if issubclass(kind, App):
             bindings = [free for b in bindings if (free := _free(b, nearer))]
-        else:
+        elif not heading:
             bindings = [b for b in bindings if not taken.intersection(b.key.split(","))]
         found[heading or _headings()[""]] += bindings
         keys = {key for binding in bindings for key in binding.key.split(",")}
