@@ -352,6 +352,7 @@ class ModelsScreen(ModeScreen):
             return
 
         def offer(safer: SaferLoad | None) -> None:
+            self.app.clear_notifications()  # one that tells of the same would cover it
             dialog = ErrorDialog(error, safer.change if safer else "")
             self.app.push_screen(dialog, lambda again: self._again(path, safer) if again and safer else None)
 
