@@ -85,14 +85,14 @@ def test_two_models_are_measured_in_turns(desk: Desk, model: str, copy: str) -> 
 
 @pytest.mark.model
 def test_what_is_felt_is_measured_too(desk: Desk, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = [test for test in planning.prompt_tests() if test.name.endswith(("-short", "/invoice"))]
+    short = [test for test in planning.prompt_tests() if test.name.endswith(("/en-short", "/ticket"))]
     monkeypatch.setattr(planning, "prompt_tests", lambda: short)
     plan = replace(MINI, generate=0, prompt=0, repetitions=1, felt=True, load=LoadSettings(context=1024, threads=1))
     (row,) = last(desk.benchmarks.run([model], plan)).report.rows
     assert row.ttft_ms
     assert row.total_ms
-    assert row.ttft_ms.n == row.total_ms.n == 2
-    assert 0 < row.ttft_ms.p50 <= row.ttft_ms.p95 < row.total_ms.p95
+    assert row.ttft_ms.n == row.total_ms.n == 1
+    assert 0 < row.ttft_ms.p50 < row.total_ms.p50
     assert row.json
     assert row.json.share == 1.0  # the grammar forces it
     assert row.free
