@@ -21,6 +21,7 @@ from screens.ask.history import PastTrace, read_past, read_trace
 from screens.ask.inspecting import LOOKING, InspectingScreen, Subject
 from screens.ask.ranked import RankedScreen
 from screens.ask.timeline import Timeline
+from screens.ask.typed import Question
 from screens.ask.words import DRAFT, Draft, Request, asked, earlier, example_filter, times, welcome, write_text
 from screens.dialogs import PassageDialog
 from screens.messages import TraceGrew
@@ -92,7 +93,7 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
 
     def body(self) -> Iterable[Widget]:
         """Question, filter, ranking beside stages, answer; or the welcome of an empty file."""
-        yield Input(
+        yield Question(
             placeholder=tr("Type to search, enter to answer"), id="query", classes="pane", select_on_focus=False
         )
         with Horizontal(id="filter-line"):

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from textual.dom import DOMNode
+from textual.geometry import Size
+from textual.reactive import Reactive
+from textual.widgets import Input
 
 from screens.ask.words import Request
 from screens.work import Failed, Jobs
@@ -15,6 +18,12 @@ from workbench.records.retrieval import SearchResult
 
 if TYPE_CHECKING:
     from workbench.ports import Cancel
+
+
+class Question(Input):
+    """A text field of a width of its own: a longer text moves nothing around it, so a key costs no layout."""
+
+    virtual_size = Reactive(Size(0, 0), layout=False)
 
 
 class Typed:

@@ -126,6 +126,17 @@ async def test_a_pinned_ranking_is_what_moves_are_told_against() -> None:
         assert "◆" not in strip(app)
 
 
+async def test_the_end_of_a_question_longer_than_its_field_is_in_sight() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await press_each(pilot, "how many " * 10 + "lighthouses")
+        assert "how many lighthouses" in screen_text(app)
+        await pilot.press("home")
+        await settle(pilot)
+        assert "│ how many how" in screen_text(app)
+
+
 def test_the_arithmetic_of_a_hit_is_written_out() -> None:
     fusion = FusionResult("rrf", 60, (), (), 0.1)
     shares = (("lexical", 1 / 61), ("dense", 1 / 65))
