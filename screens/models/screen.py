@@ -18,10 +18,11 @@ from screens.dialogs import ErrorDialog, PathDialog
 from screens.messages import HashMoved, LoadMoved
 from screens.models.card import Shelf, card, columns, legend, nothing, row, title
 from screens.models.gauges import GaugesStrip
+from screens.models.loading import describe, progress_text
 from screens.models.note import ModelNoteDialog
 from screens.models.rooms import Rooms
 from screens.models.settings import Chosen, SettingsDialog
-from screens.style import Tone, bar, content, size
+from screens.style import Tone, content, size
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Grid, ListPane
 from screens.widgets.memory import memory_lines
@@ -296,7 +297,7 @@ class ModelsScreen(ModeScreen):
             each=LoadMoved,
             then=self._finished,
             failed=self._failed,
-            describe=_describe,
+            describe=describe,
         )
         self._progress(LoadProgress(0.0))
 
@@ -307,14 +308,7 @@ class ModelsScreen(ModeScreen):
             self._progress(event.progress)
 
     def _progress(self, progress: LoadProgress) -> None:
-        share = f"{progress.fraction * 100:3.0f} %"
-        line = (
-            tr("loading") + " ",
-            (bar(progress.fraction, 32), Tone.ACCENT),
-            f" {share}  ",
-            (progress.message, Tone.DIM),
-        )
-        self.query_one("#gauges", Static).update(content(line, "\n", (tr("esc stops it"), Tone.DIM)))
+        self.query_one("#gauges", Static).update(progress_text(progress))
 
     def _finished(self, last: LoadProgress | None) -> None:
         self._loading = None
@@ -406,8 +400,3 @@ class ModelsScreen(ModeScreen):
     def _add_folder(self, path: str | None) -> None:
         if path:
             self.jobs.read(self, lambda: self.desk.library.add_folder(path), lambda _: self._read(rescan=True))
-
-
-def _describe(job: Job, progress: LoadProgress) -> None:
-    job.fraction = progress.fraction
-    job.detail = f"{progress.fraction * 100:.0f} %"
