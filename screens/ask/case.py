@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,6 +20,7 @@ from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs
 from workbench.errors import WorkbenchError
 from workbench.evals.collecting.lab import SAVED
+from workbench.evals.gold.anchors import CENTRAL
 from workbench.i18n import tr
 from workbench.records.answers import Trace
 from workbench.records.evals import Case, Dataset, GoldSpan
@@ -29,8 +30,8 @@ from workbench.traces.stages import evidence_of, stage
 if TYPE_CHECKING:
     from workbench.desk import Desk
 
-CENTRAL = 3
-"""The grade of a passage that was cited; others that a person marks count as useful in part, 2."""
+USEFUL: Final = 2
+"""The grade of a passage that was not cited and that a person marks: useful in part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def read_draft(desk: Desk, trace: Trace) -> Draft:
     for piece in evidence_of(trace):
         where = (piece.source_id, piece.start, piece.end)
         if where not in cited:
-            spans.append((GoldSpan(*where, grade=2), piece.body, False))
+            spans.append((GoldSpan(*where, grade=USEFUL), piece.body, False))
     return Draft(trace, tuple(d.name for d in desk.evals.datasets()), tuple(spans))
 
 
