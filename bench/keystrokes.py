@@ -170,9 +170,7 @@ def main() -> None:
     paths.go_offline()
     questions = load("en")[1] + load("es")[1]
     random.Random(3).shuffle(questions)
-    print(
-        f"{'chunks':>8} {'beside':8} {'keys':>5} {'overtaken':>9}   first p50/95/99   fused p50/95/99   UI p50/95/99"
-    )
+    print(f"{'chunks':>8} {'beside':8} {'keys':>5} {'overtaken':>9}   first p50/95/99   fused p50/95/99   UI p50/95/99")
     with tempfile.TemporaryDirectory() as scratch:
         for chunks in chosen.chunks:
             original = (chosen.folder or Path(scratch)) / f"keystrokes-{chunks}.db"

@@ -149,8 +149,9 @@ def read_revision(connection: Connection, index_id: int) -> Revision | None:
 def _read(connection: Connection, index: Index, revision: Revision, before: KeptIndex | None) -> KeptIndex:
     """All of the index, or what was added since ``before``."""
     last = int(before.keys[-1]) if before and len(before.keys) else 0
+    # The unary plus has SQLite begin at the key: by the index's own order it would pass all of its chunks.
     rows = connection.execute(
-        "SELECT key, language FROM chunk WHERE index_id = ? AND key > ? ORDER BY key", (index.id, last)
+        "SELECT key, language FROM chunk WHERE +index_id = ? AND key > ? ORDER BY key", (index.id, last)
     ).fetchall()
     added = np.fromiter((key for key, _ in rows), np.int64, len(rows))
     languages = {language for _, language in rows}
@@ -192,7 +193,7 @@ def _fill(
     if after:  # the vector table reads by rowid or from end to end
         source = (
             f"SELECT v.rowid, v.embedding FROM {table} v WHERE v.rowid IN "
-            f"(SELECT key FROM chunk WHERE index_id = {index_id:d} AND key > {after:d})"
+            f"(SELECT key FROM chunk WHERE +index_id = {index_id:d} AND key > {after:d})"
         )
     else:
         source = f"SELECT rowid, embedding FROM {table}"
