@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
 from screens.base import ModeScreen
+from screens.corpus.detail import Detail
 from screens.dialogs import ConfirmDialog, NoteDialog
 from screens.source import SourceView, read_chunk, read_span, show_source
 from screens.style import Line, Tone, content, count, place
-from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Failed, Jobs
 from workbench.errors import NotFoundError, WorkbenchError
@@ -31,11 +31,14 @@ if TYPE_CHECKING:
 class Columns(Vertical):
     """The right side: chunks over the one under the cursor."""
 
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__(id="right")
+        self._desk, self._jobs = desk, jobs
+
     def compose(self) -> ComposeResult:
         """Table and detail."""
         yield ListPane(_chunks_title, _chunk_columns(), id="chunks")
-        with VerticalScroll(id="chunk", classes="pane", can_focus=True):
-            yield Facts(id="chunk-text")
+        yield Detail(self._desk, self._jobs)
 
 
 class CorpusScreen(ModeScreen):
@@ -50,6 +53,15 @@ class CorpusScreen(ModeScreen):
         Binding("R,shift+r", "retire", "Retire", id="corpus.retire", tooltip="Retire the documents, or restore them"),
         Binding("D,shift+d", "delete", "Delete", id="corpus.delete", tooltip="Delete the documents, and prove it"),
         Binding("g", "app.choose_collection", "Collection", id="corpus.collection", tooltip="Choose another one"),
+        Binding("left_square_bracket", "turn(-1)", "Tab before", key_display="[", show=False, id="corpus.tab.before"),
+        Binding(
+            "right_square_bracket",
+            "turn(1)",
+            "Next tab",
+            key_display="]",
+            id="corpus.tab.next",
+            tooltip="Another way to see the chunk",
+        ),
         Binding("escape", "back", "To the documents", show=False, id="corpus.back"),
     ]
 
@@ -63,7 +75,7 @@ class CorpusScreen(ModeScreen):
         """Documents beside chunks; a hint where there are none."""
         with Horizontal(id="corpus"):
             yield ListPane(self._documents_title, _document_columns(), id="documents", marks=True)
-            yield Columns(id="right")
+            yield Columns(self.desk, self.jobs)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -121,15 +133,10 @@ class CorpusScreen(ModeScreen):
         self._draw_chunk(event.key)
 
     def _draw_chunk(self, chunk_id: str) -> None:
-        pane, chunk = self.query_one("#chunk"), self._chunks.get(chunk_id)
         document = self._documents.get(self.query_one("#documents-grid", Grid).key)
-        pane.border_title = content(f"{chunk.source_id} #{chunk.ordinal + 1}" if chunk else tr("Chunk"))
-        if chunk and document:
-            self.query_one(Facts).show(chunk_facts(chunk, document), before=chunk_text(chunk))
-        else:
-            searched = self._chunks if document else self._documents
-            self.query_one(Facts).show([], before=_not_found() if searched else _nothing(document))
-        pane.scroll_home(animate=False)
+        searched = self._chunks if document else self._documents
+        nothing = _not_found() if searched else _nothing(document)
+        self.query_one(Detail).show(self._chunks.get(chunk_id), nothing)
 
     def _documents_title(self, shown: int, there: int) -> str:
         name = self._collection.name if self._collection else tr("Documents")
@@ -160,6 +167,10 @@ class CorpusScreen(ModeScreen):
             return read_chunk(self.desk, chunk) if chunk else read_span(self.desk, key, 0, 0)
 
         self.jobs.read(self, read, lambda view: show_source(self, view), self._failed(document))
+
+    def action_turn(self, tabs: int) -> None:
+        """Another way to see the chunk."""
+        self.query_one(Detail).turn(tabs)
 
     def action_back(self) -> None:
         """One level out."""
@@ -280,32 +291,6 @@ def _chunk_row(chunk: Chunk) -> Row:
     return Row(
         chunk.id, (str(chunk.ordinal + 1), place(chunk.heading), page, count(chunk.tokens), flag, (start, Tone.DIM))
     )
-
-
-def chunk_text(chunk: Chunk) -> Content:
-    """Where the chunk stands, then its text as it is; repeated text (a table's header) is dim."""
-    where = " › ".join(chunk.heading)
-    header: Line = (chunk.header + "\n", Tone.DIM) if chunk.header else ""
-    return content((where + "\n" if where else "", Tone.ACCENT), header, chunk.text)
-
-
-def chunk_facts(chunk: Chunk, document: Document) -> list[Fact]:
-    """What is known of a chunk besides its text."""
-    cut: Line = ("   ✂ " + tr("the embedder does not see its end"), Tone.BAD) if chunk.truncated else ""
-    page = place((), chunk.page_label, chunk.page)
-    meta = {**document.metadata, **chunk.metadata}
-    return [
-        (tr("span"), f"{count(chunk.start)}–{count(chunk.end)}" + (f"   {page}" if page else "")),
-        (tr("tokens"), (f"{chunk.tokens}   tiktoken {chunk.tiktoken_tokens or '–'}", cut)),
-        (tr("kind"), f"{chunk.kind}   {chunk.language or '–'}   sha {chunk.hash[:8]}   id {chunk.id[:12]}"),
-        (tr("status"), tr("current") if document.status == "current" else tr("retired")),
-        (tr("metadata"), "   ".join(f"{key}={_value(value)}" for key, value in meta.items())),
-        *((tr("warning"), ("~ " + warning, Tone.WARN)) for warning in document.warnings),
-    ]
-
-
-def _value(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _not_found() -> Content:
