@@ -14,7 +14,11 @@ NATIVE = ("llama_cpp", "onnxruntime", "fastembed", "onnx", "tokenizers", "tiktok
 HEAVY = (*NATIVE, "docx", "pypdfium2", "gguf", "huggingface_hub")
 DRIVERS = ("sqlite3", "pysqlite3", "sqlean", "sqlite_vec", "sqlite_utils")
 # Only child processes import these; llama_cpp brings sqlite3 along for a cache that nobody here uses.
-CHILDREN = (".engine.onnx", ".engine.llama", ".engine.llama_model", ".engine.llama_sampler", ".starter.e5_graph")
+CHILDREN = (
+    *(f".engine.{name}" for name in ("comparing", "ladder", "quantizing", "onnx", "onnx_pairs", "llama", "llama_model")),
+    *(f".engine.{name}" for name in ("llama_pairs", "llama_sampler", "llama_timing")),
+    ".starter.e5_graph",
+)
 EVERY_MODULE_OF = """
 import importlib, pkgutil, {package} as package
 for module in pkgutil.walk_packages(package.__path__, "{package}."):
