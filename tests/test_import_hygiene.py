@@ -15,8 +15,8 @@ HEAVY = (*NATIVE, "docx", "pypdfium2", "gguf", "huggingface_hub")
 DRIVERS = ("sqlite3", "pysqlite3", "sqlean", "sqlite_vec", "sqlite_utils")
 # Only child processes import these; llama_cpp brings sqlite3 along for a cache that nobody here uses.
 CHILDREN = (
-    *(f".engine.{name}" for name in ("comparing", "ladder", "quantizing", "onnx", "onnx_pairs", "llama", "llama_model")),
-    *(f".engine.{name}" for name in ("llama_pairs", "llama_sampler", "llama_timing")),
+    *(f".engine.{name}" for name in ("comparing", "ladder", "quantizing", "onnx", "onnx_pairs", "llama")),
+    *(f".engine.llama_{name}" for name in ("model", "pairs", "sampler", "timing")),
     ".starter.e5_graph",
 )
 EVERY_MODULE_OF = """
