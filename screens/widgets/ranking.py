@@ -48,20 +48,20 @@ def why(hit: FusedHit, fusion: FusionResult) -> str:
 
 
 def arithmetic(hit: FusedHit, fusion: FusionResult) -> str:
-    """How the hit came by its score, and what each lane gave it: "1/(60+1) + 1/(60+5) = 0.0318   lexical 1 (12.31)"."""
+    """How the hit came by its score, and what its lanes measured: "1/(60+1) + 1/(60+5) = 0.0318 · BM25 12.35 · …".
+
+    Short enough for half of 120 columns: the ranks themselves stand in the row.
+    """
     ranks = {"lexical": hit.lexical_rank, "dense": hit.dense_rank}
     terms = [_term(share, ranks.get(lane), fusion) for lane, share in hit.contributions]
     lanes = [
-        f"{stage_name(lane)} {rank} ({name} {score:.{digits}f})"
-        for lane, name, rank, score, digits in (
-            ("lexical", "BM25", hit.lexical_rank, hit.lexical_score, 2),
-            ("dense", "cos", hit.dense_rank, hit.dense_score, 3),
-        )
-        if rank is not None and score is not None
+        f"{name} {score:.{digits}f}"
+        for name, score, digits in (("BM25", hit.lexical_score, 2), ("cos", hit.dense_score, 3))
+        if score is not None
     ]
     if hit.rerank_score is not None:
         lanes.append(f"{stage_name('rerank')} {hit.fused_rank} → {hit.rank} ({hit.rerank_score:.3f})")
-    return "   ".join([f"{' + '.join(terms)} = {hit.score:.4f}", *lanes])
+    return " · ".join([f"{' + '.join(terms)} = {hit.score:.4f}", *lanes])
 
 
 def _term(share: float, rank: int | None, fusion: FusionResult) -> str:

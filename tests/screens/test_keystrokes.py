@@ -141,9 +141,7 @@ def test_the_arithmetic_of_a_hit_is_written_out() -> None:
     fusion = FusionResult("rrf", 60, (), (), 0.1)
     shares = (("lexical", 1 / 61), ("dense", 1 / 65))
     hit = FusedHit("c", 1, sum(share for _, share in shares), 1, 12.3456, 5, 0.8712, shares)
-    assert (
-        ranking.arithmetic(hit, fusion) == "1/(60+1) + 1/(60+5) = 0.0318   lexical 1 (BM25 12.35)   dense 5 (cos 0.871)"
-    )
+    assert ranking.arithmetic(hit, fusion) == "1/(60+1) + 1/(60+5) = 0.0318 · BM25 12.35 · cos 0.871"
     half = FusedHit("c", 1, 0.5 / 62, 2, 3.0, None, None, (("lexical", 0.5 / 62),))
     assert ranking.arithmetic(half, fusion).startswith("0.5/(60+2) = 0.0081")
 
