@@ -19,6 +19,7 @@ from storage import (
     schema_curation,
     schema_evals,
     schema_keystrokes,
+    schema_ladders,
     schema_library,
     schema_servers,
 )
@@ -73,6 +74,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0016_benchmarks", _runs(schema_benchmarks.BENCHMARKS)),
     Migration("0017_servers", _runs(schema_servers.SERVERS)),
     Migration("0018_metadata_edits", _runs(schema_curation.CURATION)),
+    Migration("0019_ladders", _runs(schema_ladders.LADDERS)),
 )
 
 

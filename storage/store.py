@@ -14,6 +14,7 @@ from storage.driver import BUSY_SECONDS
 from storage.fixture import FixtureRunner
 from storage.health import FileHealth
 from storage.keystrokes import FileKeystrokes
+from storage.ladders import FileLadders
 from storage.library import FileLibrary
 from storage.models import FileModels
 from storage.opening import prepare
@@ -39,6 +40,7 @@ class FileStore:
         self._models = FileModels(connections)
         self._library = FileLibrary(connections)
         self._benchmarks = FileBenchmarks(connections)
+        self._ladders = FileLadders(connections)
         self._datasets = FileDatasets(connections)
         self._runs = FileRuns(connections)
         self._fixtures = FixtureRunner()
@@ -94,6 +96,11 @@ class FileStore:
     def benchmarks(self) -> FileBenchmarks:
         """Benchmarks of models."""
         return self._benchmarks
+
+    @property
+    def ladders(self) -> FileLadders:
+        """Quantization ladders."""
+        return self._ladders
 
     @property
     def datasets(self) -> FileDatasets:

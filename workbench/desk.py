@@ -27,6 +27,7 @@ from workbench.evals.running.runner import Runtimes
 from workbench.health import Doctor
 from workbench.i18n import tr
 from workbench.keystrokes import Keystrokes
+from workbench.ladders import Ladders
 from workbench.library import Library
 from workbench.playground import Playground
 from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary
@@ -102,6 +103,7 @@ class Desk:
         self._benchmarks = Benchmarks(store, self._library)
         runtimes = Runtimes(self._searcher, lambda: self._library.generator, self._load, lambda: self.collection)
         self._evals = EvalLab(store, runtimes)
+        self._ladders = Ladders(store, self._library, self._benchmarks, self._evals)
         self._servers = Servers(store.servers, self._library.adopt)
         self._curator = Curator(store)
         self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
@@ -361,6 +363,11 @@ class Desk:
     def benchmarks(self) -> Benchmarks:
         """How fast the models are, measured and compared."""
         return self._benchmarks
+
+    @property
+    def ladders(self) -> Ladders:
+        """One model in several quantizations: made, measured, decided on."""
+        return self._ladders
 
     @property
     def servers(self) -> Servers:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -12,13 +10,13 @@ from typing import Final
 from workbench.benchmarks.conditions import Watch
 from workbench.benchmarks.planning import ANSWER_TOKENS, JSON_TOKENS, LOAD_TEST, PromptTest, SpeedTest, load_settings
 from workbench.engine.client import ChildGenerator, load_generator
+from workbench.engine.process import ended_by
 from workbench.errors import BudgetError, Cancelled, EngineError
 from workbench.ports import Cancel
 from workbench.records.answers import Generation, Message
 from workbench.records.benchmarks import Bench, Conditions, Sample
 from workbench.records.models import GenerationSettings, ModelFile
 
-POLL_S: Final = 0.05
 SHORT: Final = 32
 """Tokens that warm up where no prompt is timed."""
 
@@ -76,7 +74,7 @@ def carry_out(visit: Visit, cancel: Cancel) -> Iterator[Sample]:
     settings = load_settings(visit.bench.plan)
     generator = load_generator(visit.file, settings, cancel=cancel)
     try:
-        with _ending(generator, cancel):
+        with ended_by(cancel, generator.close):  # a benchmark's computations don't look whether they should stop
             if not visit.load_known:
                 yield visit.sample(LOAD_TEST, generator.model.load_ms, generator)
             _warm_up(visit, generator)
@@ -88,26 +86,6 @@ def carry_out(visit: Visit, cancel: Cancel) -> Iterator[Sample]:
         raise
     finally:
         generator.close()
-
-
-@contextmanager
-def _ending(generator: ChildGenerator, cancel: Cancel) -> Iterator[None]:
-    """Ends the child when ``cancel`` is set: a benchmark's computations don't look whether they should stop."""
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.is_set():
-            if cancel.wait(POLL_S):
-                generator.close()
-                return
-
-    thread = threading.Thread(target=watch, name="bench cancel", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def _warm_up(visit: Visit, generator: ChildGenerator) -> None:

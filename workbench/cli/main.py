@@ -20,7 +20,7 @@ from workbench.cli.corpus import doctor, documents, edit
 from workbench.cli.display import print_error, say
 from workbench.cli.evals import datasets, decide, imports, judge, review
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
-from workbench.cli.models import bench, cards, chat, files, presets
+from workbench.cli.models import bench, cards, chat, files, ladder, presets
 from workbench.cli.servers import servers
 from workbench.cli.streams import discard_output, prepare_streams
 from workbench.errors import UsageError, WorkbenchError, reason_of
@@ -89,6 +89,7 @@ for family in (
     presets,
     chat,
     bench,
+    ladder,
     starter,
     datasets,
     decide,

@@ -1,4 +1,4 @@
-"""The child process: ``python -m workbench.engine.child llama|embed``, started by ``workbench.engine.process``."""
+"""The child process: ``python -m workbench.engine.child KIND``, started by ``workbench.engine.process``."""
 
 from __future__ import annotations
 
@@ -23,5 +23,12 @@ def embed(wire: Wire[Request, Event]) -> Server[Request]:
     return EmbedServer(wire)
 
 
+def ladder(wire: Wire[Request, Event]) -> Server[Request]:
+    """Makes quantizations and holds them against their reference."""
+    from workbench.engine.ladder import LadderServer
+
+    return LadderServer(wire)
+
+
 if __name__ == "__main__":
-    serve({"llama": llama, "embed": embed}[sys.argv[1]])
+    serve({"llama": llama, "embed": embed, "ladder": ladder}[sys.argv[1]])

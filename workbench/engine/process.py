@@ -10,7 +10,8 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Final, Literal, TypeAlias
 
 from workbench.engine.protocol import Cancel, Done, Event, Failed, Request
@@ -19,7 +20,7 @@ from workbench.i18n import tr
 from workbench.ports import Cancel as CancelFlag
 from workbench.processes.process import Process, signal_name
 
-ChildKind: TypeAlias = Literal["llama", "embed"]
+ChildKind: TypeAlias = Literal["llama", "embed", "ladder"]
 CANCEL_POLL_S = 0.03
 OUT_OF_MEMORY: Final = re.compile(
     r"(?i)bad_alloc|MemoryError|cannot allocate memory|failed to map segment|out of memory"
@@ -150,13 +151,37 @@ class ChildProcess:
         return EngineError(gone.title, gone.message, gone.remedy, log=gone.log, cause=gone.cause)
 
 
+@contextmanager
+def ended_by(cancel: CancelFlag, close: Callable[[], object]) -> Iterator[None]:
+    """Calls ``close`` when ``cancel`` is set meanwhile: for work in a child that doesn't look whether to stop."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.is_set():
+            if cancel.wait(CANCEL_POLL_S):
+                close()
+                return
+
+    thread = threading.Thread(target=watch, name="cancel", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def death_of(kind: ChildKind, code: int, log: tuple[str, ...]) -> EngineError:
     """The death of a child in words.
 
     Args:
         code: as ``subprocess`` gives it: the exit code, or minus the signal's number.
     """
-    title = tr("The language model's process ended") if kind == "llama" else tr("The embedding model's process ended")
+    title = {
+        "llama": tr("The language model's process ended"),
+        "embed": tr("The embedding model's process ended"),
+        "ladder": tr("The ladder's process ended"),
+    }[kind]
     name = signal_name(code)
     if any(OUT_OF_MEMORY.search(line) for line in log):
         return EngineError(

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from workbench.records.answers import Generation
+from workbench.records.ladders import Preview, WindowScores
 from workbench.records.models import GenerationSettings, LoadSettings, MemorySplit
 from workbench.records.playground import Pulse, Token
 
-FailureKind: TypeAlias = Literal["load", "context", "adapter", "grammar", "schema", "prompt", "decode", "vector"]
+FailureKind: TypeAlias = Literal[
+    "load", "context", "adapter", "grammar", "schema", "prompt", "decode", "vector", "quantize", "vocabulary", "text"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +102,54 @@ class Locate:
 
 
 @dataclass(frozen=True, slots=True)
+class Quantize:
+    """Writes the model at ``source`` as ``target``; "": only tells what would be written. Can't be cancelled.
+
+    Events: ``LoadFraction``…, ``Quantized``.
+    """
+
+    id: int
+    source: str
+    target: str
+    kind: str
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompareModels:
+    """Feeds both models the same passages, numbered, in lockstep. Events: ``LoadFraction``…, ``Compared`` for each.
+
+    ``window``: tokens of each passage that are evaluated; those of its second half are scored.
+    """
+
+    id: int
+    reference: str
+    model: str
+    passages: tuple[tuple[int, str], ...]
+    window: int
+    settings: LoadSettings
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """Ends the request ``id`` early."""
 
     id: int
 
 
-Request: TypeAlias = LoadModel | Count | Tokenize | Generate | Measure | LoadEmbedder | Embed | Locate | Cancel
+Request: TypeAlias = (
+    LoadModel
+    | Count
+    | Tokenize
+    | Generate
+    | Measure
+    | LoadEmbedder
+    | Embed
+    | Locate
+    | Quantize
+    | CompareModels
+    | Cancel
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +236,22 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True)
+class Quantized:
+    """What was written, or would be."""
+
+    id: int
+    preview: Preview
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A passage was scored by both models."""
+
+    id: int
+    scores: WindowScores
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The request has ended, by itself or because it was cancelled."""
 
@@ -208,5 +268,17 @@ class Failed:
 
 
 Event: TypeAlias = (
-    LoadFraction | ModelLoaded | Counted | Tokenized | Beat | Step | Measured | Embedded | Located | Done | Failed
+    LoadFraction
+    | ModelLoaded
+    | Counted
+    | Tokenized
+    | Beat
+    | Step
+    | Measured
+    | Embedded
+    | Located
+    | Quantized
+    | Compared
+    | Done
+    | Failed
 )

@@ -15,6 +15,7 @@ from workbench.ports.evals import DatasetRepository, ResultSet, RunRepository, S
 from workbench.ports.file import ModelRepository, SettingsRepository, Store, TraceRepository, TraceSummary
 from workbench.ports.health import ChunkFact, HealthRepository
 from workbench.ports.keystrokes import KeystrokeRepository
+from workbench.ports.ladders import LadderRepository
 from workbench.ports.library import LibraryRepository
 from workbench.ports.runtimes import (
     Cancel,
@@ -42,6 +43,7 @@ __all__ = [
     "Generator",
     "HealthRepository",
     "KeystrokeRepository",
+    "LadderRepository",
     "LibraryRepository",
     "ModelRepository",
     "PackedTokens",

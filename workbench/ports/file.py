@@ -12,6 +12,7 @@ from workbench.ports.curation import CurationRepository
 from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
 from workbench.ports.health import HealthRepository
 from workbench.ports.keystrokes import KeystrokeRepository
+from workbench.ports.ladders import LadderRepository
 from workbench.ports.library import LibraryRepository
 from workbench.ports.servers import ServerRepository
 from workbench.records.answers import Trace
@@ -145,6 +146,11 @@ class Store(Protocol):
     @property
     def benchmarks(self) -> BenchRepository:
         """Benchmarks of models."""
+        ...
+
+    @property
+    def ladders(self) -> LadderRepository:
+        """Quantization ladders."""
         ...
 
     @property
