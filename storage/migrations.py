@@ -16,12 +16,16 @@ from typing import Final
 from storage import (
     schema,
     schema_benchmarks,
+    schema_browsing,
     schema_curation,
     schema_evals,
+    schema_indexes,
     schema_keystrokes,
     schema_ladders,
+    schema_lenses,
     schema_library,
     schema_servers,
+    schema_usage,
 )
 from storage.driver import APPLICATION_ID, Connection, damaged_file
 from workbench.errors import FileError
@@ -75,6 +79,10 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0017_servers", _runs(schema_servers.SERVERS)),
     Migration("0018_metadata_edits", _runs(schema_curation.CURATION)),
     Migration("0019_ladders", _runs(schema_ladders.LADDERS)),
+    Migration("0020_trace_hits", _runs(schema_lenses.LENSES)),
+    Migration("0021_indexes", _runs(schema_indexes.INDEXES)),
+    Migration("0022_model_calls", _runs(schema_usage.USAGE)),
+    Migration("0022_chunk_orders", _runs(schema_browsing.BROWSING)),
 )
 
 

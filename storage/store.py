@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from storage.benchmarks import FileBenchmarks
+from storage.browsing import FileBrowsing
 from storage.connections import Connections
 from storage.corpus import FileCorpus
 from storage.curation import FileCuration
@@ -13,8 +14,10 @@ from storage.datasets import FileDatasets
 from storage.driver import BUSY_SECONDS
 from storage.fixture import FixtureRunner
 from storage.health import FileHealth
+from storage.index_rows import FileIndexes
 from storage.keystrokes import FileKeystrokes
 from storage.ladders import FileLadders
+from storage.lenses import FileLenses
 from storage.library import FileLibrary
 from storage.models import FileModels
 from storage.opening import prepare
@@ -23,6 +26,7 @@ from storage.search import FileSearch
 from storage.servers import FileServers
 from storage.settings import FileSettings
 from storage.traces import FileTraces
+from storage.usage import FileCalls, FileEntries
 from workbench.ports import Store
 
 
@@ -33,8 +37,11 @@ class FileStore:
         self._connections = connections
         self._corpus = FileCorpus(connections)
         self._search = FileSearch(connections)
+        self._browsing = FileBrowsing(connections)
         self._curation = FileCuration(connections)
+        self._indexes = FileIndexes(connections)
         self._health = FileHealth(connections)
+        self._lenses = FileLenses(connections)
         self._traces = FileTraces(connections)
         self._keystrokes = FileKeystrokes(connections)
         self._models = FileModels(connections)
@@ -45,6 +52,8 @@ class FileStore:
         self._runs = FileRuns(connections)
         self._fixtures = FixtureRunner()
         self._servers = FileServers(connections)
+        self._calls = FileCalls(connections)
+        self._entries = FileEntries(connections)
         self._settings = FileSettings(connections)
 
     @property
@@ -63,14 +72,29 @@ class FileStore:
         return self._search
 
     @property
+    def browsing(self) -> FileBrowsing:
+        """Lists of chunks."""
+        return self._browsing
+
+    @property
     def curation(self) -> FileCuration:
         """Edits of metadata."""
         return self._curation
 
     @property
+    def indexes(self) -> FileIndexes:
+        """Indexes beside the current ones."""
+        return self._indexes
+
+    @property
     def health(self) -> FileHealth:
         """Reads and repairs of whole indexes."""
         return self._health
+
+    @property
+    def lenses(self) -> FileLenses:
+        """What the indexes hold of single chunks, and who found them."""
+        return self._lenses
 
     @property
     def traces(self) -> FileTraces:
@@ -121,6 +145,16 @@ class FileStore:
     def servers(self) -> FileServers:
         """Addresses of model servers."""
         return self._servers
+
+    @property
+    def calls(self) -> FileCalls:
+        """Calls of language models."""
+        return self._calls
+
+    @property
+    def entries(self) -> FileEntries:
+        """Prices, models on offer, decision sheets."""
+        return self._entries
 
     @property
     def settings(self) -> FileSettings:

@@ -6,7 +6,6 @@ method may be called from any thread.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +14,14 @@ from pathlib import Path
 from workbench import paths
 from workbench.answers.ask import Asker
 from workbench.benchmarks import Benchmarks
+from workbench.browsing import Browser
 from workbench.corpus.ingest import Ingester
 from workbench.curation import Curator
 from workbench.engine import gauges
 from workbench.engine.client import engine_available
 from workbench.engine.embedding import list_embedders, open_embedder
-from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError
+from workbench.errors import EngineError, MissingModelError, NotFoundError
 from workbench.evals.lab import EvalLab
-from workbench.evals.running.rerank import measure_rerank
 from workbench.evals.running.runner import Runtimes
 from workbench.health import Doctor
 from workbench.i18n import tr
@@ -33,7 +32,6 @@ from workbench.playground import Playground
 from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary
 from workbench.queries.searching import search_transformed
 from workbench.records.answers import AskOptions, Trace
-from workbench.records.codec import encode
 from workbench.records.corpus import (
     Chunk,
     Collection,
@@ -51,14 +49,15 @@ from workbench.records.models import (
     LoadSettings,
 )
 from workbench.records.playground import Pulse
-from workbench.records.retrieval import RerankGain, SearchOptions, SearchResult, Transform
+from workbench.records.retrieval import SearchOptions, SearchResult, Transform
+from workbench.rerankers.rerankers import Rerankers
 from workbench.retrieval.filters import parse_filter
-from workbench.retrieval.rerank import RERANK_SETTING
 from workbench.retrieval.search import Searcher
 from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.retrieval.typed import TypedSearch
 from workbench.servers import Servers
 from workbench.traces.inspector import Inspector
+from workbench.usage import Ledger
 
 COLLECTION_SETTING = "desk.collection"
 EMBEDDER_SETTING = "desk.embedder"
@@ -90,7 +89,7 @@ class DeskStatus:
 
 
 class Desk:
-    """One workbench file with its runtimes: at most one embedder and one language model, each in a child process."""
+    """One workbench file with its runtimes: its embedder, rerankers and language model, each in a child process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -104,7 +103,10 @@ class Desk:
         runtimes = Runtimes(self._searcher, lambda: self._library.generator, self._load, lambda: self.collection)
         self._evals = EvalLab(store, runtimes)
         self._ladders = Ladders(store, self._library, self._benchmarks, self._evals)
+        files, dataset = self._library.files, self._evals.dataset
+        self._rerankers = Rerankers(store, self._searcher, files, dataset, lambda: self.collection)
         self._servers = Servers(store.servers, self._library.adopt)
+        self._browser = Browser(store, lambda: self._library.generator)
         self._curator = Curator(store)
         self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
         self._playground = Playground(lambda: self._library.generator, store.settings)
@@ -217,6 +219,11 @@ class Desk:
             self.choose_collection(before or request.collection)
 
     @property
+    def browser(self) -> Browser:
+        """Lists of chunks in any order, and what is known of one of them."""
+        return self._browser
+
+    @property
     def curator(self) -> Curator:
         """Edits of documents' metadata: previewed, applied, undone."""
         return self._curator
@@ -267,7 +274,7 @@ class Desk:
         ready = self._embedder_warm or set(asked.lanes) != {"lexical", "dense"}
         if not ready:
             asked = replace(asked, lanes=("lexical",), rerank="none")
-        searcher = Searcher(self._store, self._open_embedder() if ready else None, cancel)
+        searcher = Searcher(self._store, self._open_embedder() if ready else None, cancel, self._rerankers.open)
         yield from self._typed.search(searcher, query, asked)
 
     def warm_embedder(self) -> None:
@@ -280,6 +287,7 @@ class Desk:
             if embedder and embedder.info:
                 self._embedder_used = True
                 embedder.start()
+            self._rerankers.warm()
         except (EngineError, MissingModelError):
             return
         finally:
@@ -320,28 +328,10 @@ class Desk:
         """Stored traces as things to work with: what-if, autopsy, comparison, replay, history."""
         return self._inspector
 
-    def measure_rerank(self, dataset: str, cancel: Cancel | None = None) -> Iterator[RerankGain]:
-        """What reranking does to the dataset's questions. Raises UsageError, NotFoundError, Cancelled."""
-        yield from measure_rerank(self._store, self._searcher(), self._evals.dataset(dataset), cancel)
-
-    def use_rerank(self, gain: RerankGain) -> None:
-        """Reranks the collection's searches from now on. Raises UsageError when nothing was gained."""
-        if not gain.gained:
-            raise UsageError(
-                tr("No gain"),
-                tr("On “{name}” the reranker brings nothing, so it stays off.", name=gain.dataset),
-                tr("Ask for it search by search: workbench search --rerank late"),
-            )
-        self.remember(RERANK_SETTING.format(collection=gain.collection), json.dumps(encode(gain)))
-
-    def stop_rerank(self, collection: str = "") -> None:
-        """The collection's searches are as fused again. Raises NotFoundError."""
-        name = self._store.corpus.collection(collection or self.collection).name
-        self.remember(RERANK_SETTING.format(collection=name), "")
-
-    def rerank_gain(self, collection: str = "") -> RerankGain | None:
-        """What was measured when the collection's reranker was turned on, None when it is off."""
-        return Searcher(self._store, None).gain(collection or self.collection)
+    @property
+    def rerankers(self) -> Rerankers:
+        """What reranks, what it brings, and where it is on."""
+        return self._rerankers
 
     def transforms(self, collection: str = "") -> tuple[Transform, ...]:
         """How the collection's questions are transformed where nothing else is asked for."""
@@ -421,6 +411,7 @@ class Desk:
         """Ends the children, checkpoints and closes the file."""
         self._library.unload()
         self._typed.close()
+        self._rerankers.close()
         with self._lock:
             embedder, self._embedder = self._embedder, None
         if embedder:
@@ -456,7 +447,7 @@ class Desk:
     def _searcher(self) -> Searcher:
         embedder = self._open_embedder()
         self._embedder_used = self._embedder_used or embedder is not None
-        return Searcher(self._store, embedder)
+        return Searcher(self._store, embedder, rerankers=self._rerankers.open)
 
     def _in_collection(self, options: SearchOptions | None) -> SearchOptions:
         options = options or SearchOptions()

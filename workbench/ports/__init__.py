@@ -9,14 +9,18 @@ One module for what runs in child processes, and one for each part of the file. 
 from __future__ import annotations
 
 from workbench.ports.benchmarks import BenchRepository
+from workbench.ports.browsing import BrowseRepository, ChunkKeys
 from workbench.ports.corpus import CorpusRepository, DeleteCheck, DocumentState, SearchRepository, StoredTokens
 from workbench.ports.curation import CurationRepository
 from workbench.ports.evals import DatasetRepository, ResultSet, RunRepository, SqlRunner, SqlValue
 from workbench.ports.file import ModelRepository, SettingsRepository, Store, TraceRepository, TraceSummary
 from workbench.ports.health import ChunkFact, HealthRepository
+from workbench.ports.indexes import IndexRepository
 from workbench.ports.keystrokes import KeystrokeRepository
 from workbench.ports.ladders import LadderRepository
+from workbench.ports.lenses import LensRepository
 from workbench.ports.library import LibraryRepository
+from workbench.ports.rerankers import Reranker
 from workbench.ports.runtimes import (
     Cancel,
     Embedder,
@@ -28,11 +32,15 @@ from workbench.ports.runtimes import (
     Vector,
 )
 from workbench.ports.servers import ServerRepository
+from workbench.ports.usage import CallRepository, EntryRepository
 
 __all__ = [
     "BenchRepository",
+    "BrowseRepository",
+    "CallRepository",
     "Cancel",
     "ChunkFact",
+    "ChunkKeys",
     "CorpusRepository",
     "CurationRepository",
     "DatasetRepository",
@@ -40,13 +48,17 @@ __all__ = [
     "DocumentState",
     "Embedder",
     "Embedding",
+    "EntryRepository",
     "Generator",
     "HealthRepository",
+    "IndexRepository",
     "KeystrokeRepository",
     "LadderRepository",
+    "LensRepository",
     "LibraryRepository",
     "ModelRepository",
     "PackedTokens",
+    "Reranker",
     "ResultSet",
     "RunRepository",
     "SearchRepository",

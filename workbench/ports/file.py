@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Protocol
 
 from workbench.ports.benchmarks import BenchRepository
+from workbench.ports.browsing import BrowseRepository
 from workbench.ports.corpus import CorpusRepository, SearchRepository
 from workbench.ports.curation import CurationRepository
 from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
 from workbench.ports.health import HealthRepository
+from workbench.ports.indexes import IndexRepository
 from workbench.ports.keystrokes import KeystrokeRepository
 from workbench.ports.ladders import LadderRepository
+from workbench.ports.lenses import LensRepository
 from workbench.ports.library import LibraryRepository
 from workbench.ports.servers import ServerRepository
+from workbench.ports.usage import CallRepository, EntryRepository
 from workbench.records.answers import Trace
 from workbench.records.models import MemoryMeasurement, ModelFile
 
@@ -114,13 +118,28 @@ class Store(Protocol):
         ...
 
     @property
+    def browsing(self) -> BrowseRepository:
+        """Lists of chunks."""
+        ...
+
+    @property
     def curation(self) -> CurationRepository:
         """Edits of metadata."""
         ...
 
     @property
+    def indexes(self) -> IndexRepository:
+        """Indexes beside the current ones."""
+        ...
+
+    @property
     def health(self) -> HealthRepository:
         """Reads and repairs of whole indexes."""
+        ...
+
+    @property
+    def lenses(self) -> LensRepository:
+        """What the indexes hold of single chunks, and who found them."""
         ...
 
     @property
@@ -171,6 +190,16 @@ class Store(Protocol):
     @property
     def servers(self) -> ServerRepository:
         """Addresses of model servers."""
+        ...
+
+    @property
+    def calls(self) -> CallRepository:
+        """Calls of language models."""
+        ...
+
+    @property
+    def entries(self) -> EntryRepository:
+        """Prices, models on offer, decision sheets."""
         ...
 
     @property
