@@ -8,6 +8,7 @@ from pathlib import Path
 import platformdirs
 
 STARTER_EMBEDDER = "multilingual-e5-small"
+USE_EMBEDDER = "use-multilingual-v3"
 STARTER_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
@@ -25,6 +26,11 @@ def gguf_folder() -> Path:
 def embedders_folder() -> Path:
     """One folder per embedder: ONNX, tokenizer, and ``embedder.json`` that describes it."""
     return models_folder() / "embedders"
+
+
+def rerankers_folder() -> Path:
+    """One folder per cross-encoder: ONNX and tokenizer."""
+    return models_folder() / "rerankers"
 
 
 def tiktoken_folder() -> Path:

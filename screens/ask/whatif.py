@@ -19,10 +19,11 @@ from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.answers import AskOptions, Decision, Trace
+from workbench.records.rerankers import NONE
 from workbench.records.retrieval import SearchOptions
 from workbench.records.traces import Move, WhatIf, WhatIfResult
 from workbench.traces.changes import parse_changes
-from workbench.traces.stages import settled, stage
+from workbench.traces.stages import cached_rerankings, settled, stage
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -49,7 +50,7 @@ class Tuning:
         lanes = tuple(lane for lane in options.lanes if told.get(f"{lane}_k", 1))
         depth = tuple((lane, told[f"{lane}_k"]) for lane in lanes if f"{lane}_k" in told)
         weights = tuple((lane, told.get(lane, weight)) for lane, weight in options.weights)
-        rerank = ("late" if told["rerank"] else "none") if "rerank" in told else options.rerank
+        rerank = told.get("rerank", options.rerank)
         plain = {name: told[name] for name in ("fusion", "k0", "k") if name in told}
         return replace(
             options, lanes=lanes or options.lanes, lane_candidates=depth, weights=weights, rerank=rerank, **plain
@@ -78,6 +79,7 @@ class Switch:
         """A value as a person reads it."""
         words = {
             None: tr("its own") if self.name == "threshold" else tr("off"),
+            NONE: tr("off"),
             "rrf": "RRF",
             "weights": tr("weights"),
             "best_first": tr("best first"),
@@ -90,7 +92,7 @@ class Switch:
             return tr("off")
         if isinstance(value, float):
             return f"{value:.2f}"
-        return words[value] if value is None or isinstance(value, str) else count(int(str(value)))
+        return words.get(value, str(value)) if value is None or isinstance(value, str) else count(int(str(value)))
 
     def step(self, value: Any, by: int) -> Any:
         """The next of the values in that direction; the last one stays."""
@@ -101,8 +103,8 @@ class Switch:
         return order[max(0, min(len(order) - 1, order.index(value) + by))]
 
 
-def all_switches(lexical: int = 50, dense: int = 50, *, reranked: bool = True) -> list[Switch]:
-    """Every setting that needs no new search, for lanes that hold so many hits."""
+def all_switches(lexical: int = 50, dense: int = 50, rerankers: Sequence[str] = ()) -> list[Switch]:
+    """Every setting that needs no new search, for lanes that hold so many hits and rerankers that have scored them."""
     depths = (0, 1, 3, 5, 10, 20, 30, 50, 100, 200)
     return [
         Switch("lexical_k", tr("k lexical"), (*(n for n in depths if n < lexical), lexical)),
@@ -111,7 +113,7 @@ def all_switches(lexical: int = 50, dense: int = 50, *, reranked: bool = True) -
         Switch("k0", "k₀", (0, 1, 3, 10, 20, 30, 60, 120, 240, 1000)),
         Switch("lexical", tr("weight lexical"), _TENTHS),
         Switch("dense", tr("weight dense"), _TENTHS),
-        *([Switch("rerank", tr("reranker"), (False, True))] if reranked else []),
+        Switch("rerank", tr("reranker"), (NONE, *rerankers)),
         Switch("k", tr("hits offered"), (1, 3, 5, 8, 10, 15, 20, 30, 50)),
         Switch("mmr", "MMR λ", (None, *reversed(_TENTHS))),
         Switch("evidence", tr("pieces kept"), tuple(range(1, 21))),
@@ -198,7 +200,8 @@ class WhatIfScreen(ModalScreen[Tuning]):
             self._now |= values_of(parse_changes(self._change, settings), ask.threshold)
         self._switches = {
             switch.name: switch
-            for switch in all_switches(settings.lexical_k, settings.dense_k, reranked=settings.rerank)
+            for switch in all_switches(settings.lexical_k, settings.dense_k, list(cached_rerankings(self._trace)))
+            if switch.name != "rerank" or len(switch.values) > 1
         }
         self._submit()
 

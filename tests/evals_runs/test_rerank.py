@@ -16,6 +16,7 @@ from workbench.evals.running.rerank import measure_rerank
 from workbench.ports import Store
 from workbench.records.corpus import Recipe
 from workbench.records.evals import Case, GoldSpan
+from workbench.records.rerankers import LATE
 from workbench.records.retrieval import RerankGain, SearchOptions
 from workbench.retrieval.search import Searcher
 
@@ -64,7 +65,7 @@ def test_what_can_not_be_measured_says_why(tmp_path: Path, store: Store) -> None
 
 def test_measuring_can_be_stopped(store: Store) -> None:
     stop = threading.Event()
-    steps = measure_rerank(store, Searcher(store, HashEmbedder()), store.datasets.put("faq", NAME, CASES), stop)
+    steps = measure_rerank(store, Searcher(store, HashEmbedder()), store.datasets.put("faq", NAME, CASES), LATE, stop)
     next(steps)
     stop.set()
     with pytest.raises(Cancelled):
@@ -75,14 +76,14 @@ def test_only_a_gain_turns_it_on_and_its_numbers_are_told(store: Store) -> None:
     desk, searcher = Desk(store), Searcher(store, HashEmbedder())
     for nothing in (gain(0.9, 0.9), gain(0.9, 0.8), gain(0.9, 0.9, (0.9, 0.85))):
         with pytest.raises(UsageError, match="brings nothing"):
-            desk.use_rerank(nothing)
+            desk.rerankers.use(nothing)
     assert searcher.search("books", SearchOptions(NAME)).rerank is None
-    desk.use_rerank(gain(0.9, 0.95))
+    desk.rerankers.use(gain(0.9, 0.95))
     found = searcher.search("books", SearchOptions(NAME)).rerank
     assert found is not None
-    assert found.gain == gain(0.9, 0.95) == desk.rerank_gain(NAME)
+    assert found.gain == gain(0.9, 0.95) == desk.rerankers.gain(NAME)
     assert searcher.search("books", SearchOptions(NAME, rerank="none")).rerank is None
-    desk.stop_rerank(NAME)
+    desk.rerankers.stop(NAME)
     assert searcher.search("books", SearchOptions(NAME)).rerank is None
     with pytest.raises(NotFoundError):
-        desk.stop_rerank("nowhere")
+        desk.rerankers.stop("nowhere")

@@ -128,7 +128,9 @@ class Retrieval:
         if not fusion.hits:
             raise NoAnswerError("no_result")
         growth.begin()
-        reranked = self._engines.searcher.rerank(index, self.analysis, fusion, self._options)
+        reranked = self._engines.searcher.rerank(
+            index, self.analysis, fusion, self._options, self._cancel, told=len(fusion.hits)
+        )
         if reranked:
             yield growth.span("rerank", reranked)
         return reordered(fusion, reranked)

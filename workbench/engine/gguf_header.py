@@ -36,6 +36,7 @@ KEPT_ARRAY = 4096
 LONGEST_STRING = 1 << 24
 SPLIT_NAME: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
 QUANTIZATION_NAME: Final = re.compile(r"(?i)(?<![a-z0-9])(i?q\d(?:_\w+)?|bf16|f16|f32|fp16|mxfp4)(?![a-z0-9])")
+RANK_POOLING: Final = 4  # llama_pooling_type
 LARGE_BLOCKS: Final = re.compile(r"Q\d_K|IQ[1-3]|IQ4_XS|TQ")
 """Quantizations whose types have blocks of 256 elements."""
 
@@ -249,6 +250,8 @@ def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
         licence=_text(fields, "general.license"),
         origin=_origin(fields),
         problem=_problem(architecture, parts),
+        ranks=_number(fields, f"{architecture}.pooling_type") == RANK_POOLING
+        or any(tensor.name.startswith("cls.") for tensor in tensors),
         shape=read_shape(architecture, fields, weights, layer_weights, embedded // embedding if embedding > 0 else 0),
     )
 

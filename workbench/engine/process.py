@@ -20,7 +20,7 @@ from workbench.i18n import tr
 from workbench.ports import Cancel as CancelFlag
 from workbench.processes.process import Process, signal_name
 
-ChildKind: TypeAlias = Literal["llama", "embed", "ladder"]
+ChildKind: TypeAlias = Literal["llama", "embed", "ladder", "rerank"]
 CANCEL_POLL_S = 0.03
 OUT_OF_MEMORY: Final = re.compile(
     r"(?i)bad_alloc|MemoryError|cannot allocate memory|failed to map segment|out of memory"
@@ -181,6 +181,7 @@ def death_of(kind: ChildKind, code: int, log: tuple[str, ...]) -> EngineError:
         "llama": tr("The language model's process ended"),
         "embed": tr("The embedding model's process ended"),
         "ladder": tr("The ladder's process ended"),
+        "rerank": tr("The reranker's process ended"),
     }[kind]
     name = signal_name(code)
     if any(OUT_OF_MEMORY.search(line) for line in log):

@@ -79,6 +79,7 @@ class ModelFile:
         chat_template: the template's source, "" for none.
         hash: SHA-256 of the file, "" until it was loaded once; it holds for this ``size`` and ``modified`` (Unix s).
         problem: why it can't be used (damaged header), "" when it can.
+        ranks: it scores pairs of texts: its pooling is by rank, or it has a classifier's head.
     """
 
     path: str
@@ -108,6 +109,7 @@ class ModelFile:
     active_parameters: int = 0
     fallbacks: int = 0
     places: tuple[Place, ...] = ()
+    ranks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

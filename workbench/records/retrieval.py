@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 Lane: TypeAlias = Literal["lexical", "dense"]
 FusionMethod: TypeAlias = Literal["rrf", "weights"]
-RerankMode: TypeAlias = Literal["none", "late"]
+RerankMode: TypeAlias = str  # "none", "late", or an installed reranker's name
 Transform: TypeAlias = Literal["spelling", "languages", "split", "multi", "hyde"]
 Comparator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "like"]
 Scalar: TypeAlias = str | int | float | bool | date
@@ -241,9 +241,10 @@ class RerankedHit:
 
     Attributes:
         before, rank: places in the fused ranking and in the new one, from 1.
-        score: mean over the question's tokens of the best cosine; None for a chunk without token vectors, which comes
-            after those that have them.
-        matches: the pairs behind the score, in the question's order; only of the first few hits.
+        score: late interaction: mean over the question's tokens of the best cosine; a cross-encoder: what it gives the
+            pair. None for a chunk that has none (no token vectors), which comes after those that have one.
+        matches: the pairs of tokens behind a score of late interaction, in the question's order.
+        truncated: the cross-encoder read only a part of the pair.
     """
 
     chunk_id: str
@@ -251,6 +252,7 @@ class RerankedHit:
     rank: int
     score: float | None
     matches: tuple[TokenMatch, ...] = ()
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +263,8 @@ class RerankGain:
         cases: questions measured; ``total``: those to measure.
         recall_1, mrr_10: (before, after).
         fixed, broken: questions whose gold came to the first place, and lost it; ``p_value``: McNemar's of the two.
+        interval: of the change of R@1, 95 %, by paired bootstrap; None before the last question.
+        milliseconds: that reranking took a question, the median; ``unfinished``: questions at which its time ended.
     """
 
     mode: RerankMode
@@ -273,6 +277,9 @@ class RerankGain:
     fixed: int
     broken: int
     p_value: float
+    interval: tuple[float, float] | None = None
+    milliseconds: float = 0.0
+    unfinished: int = 0
 
     @property
     def gained(self) -> bool:
@@ -288,7 +295,9 @@ class RerankResult:
     Attributes:
         hits: best first.
         skipped: why it didn't run ("the index has no token vectors"), "" when it ran.
-        gain: what it was measured to bring, None when it was never measured on this collection.
+        gain: what this reranker was measured to bring when it was turned on for the collection, else None.
+        note: what a person must know of how it ran ("its 2,000 ms ended after 12 of 20"), "" for nothing.
+        unfinished: its time ended; ``hits`` are only those that it came to.
     """
 
     mode: RerankMode
@@ -297,6 +306,8 @@ class RerankResult:
     duration_ms: float
     skipped: str = ""
     gain: RerankGain | None = None
+    note: str = ""
+    unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +318,8 @@ class SearchOptions:
         k: hits wanted after fusion; ``candidates``: hits taken from each lane.
         filter: expression, added to the collection's mandatory filter.
         rerank: None takes what was chosen for the collection, "none" where nothing was.
+        rerank_depth: first hits of the fusion that are ranked anew; ``rerank_ms``: how long a cross-encoder may take
+            for it, 0 for any time. None takes what was set for the file.
         transforms: of the question; None takes those chosen for the collection, none where none were.
         extra_searches: lanes that transformations and the retry may ask at most, beyond the question's own.
         query_tokens: that a model may read and write at most to transform the question.
@@ -326,6 +339,8 @@ class SearchOptions:
     extra_searches: int = 12
     query_tokens: int = 2000
     lane_candidates: tuple[tuple[Lane, int], ...] = ()
+    rerank_depth: int | None = None
+    rerank_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +361,11 @@ class HitView:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One search, whole: analysis, filters, each lane, fusion, reranking, and the hits as a person sees them."""
+    """One search, whole: analysis, filters, each lane, fusion, reranking, and the hits as a person sees them.
+
+    Attributes:
+        pending: a reranker is still at it: the hits are in the fused order, and the same search follows with its own.
+    """
 
     analysis: Analysis
     filter: FilterResult
@@ -357,3 +376,4 @@ class SearchResult:
     notes: tuple[str, ...] = field(default=())
     rerank: RerankResult | None = None
     transforms: tuple[Transformed, ...] = ()
+    pending: bool = False

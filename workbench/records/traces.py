@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from workbench.records.answers import Answer, Context, Evidence, EvidenceOrder
-from workbench.records.retrieval import FusedHit, FusionMethod, FusionResult, Lane
+from workbench.records.retrieval import FusedHit, FusionMethod, FusionResult, Lane, RerankMode
 
 Moved: TypeAlias = Literal["entered", "left", "up", "down", "same"]
 LostAt: TypeAlias = Literal["", "filter", "lanes", "fusion", "rerank", "context", "citations"]
@@ -19,7 +19,7 @@ class WhatIf:
     Attributes:
         lexical_k, dense_k: first hits of each lane that count, 0 when the lane is off.
         weights: of the lanes, where the fusion is by weights.
-        rerank: keep the order that the reranker gave, for those of its hits that the fusion still has.
+        rerank: the reranker whose order is kept, for those of its hits that the fusion still has; "none" for none.
         k: first hits offered to the context; never fewer than ``evidence``.
         mmr, evidence, budget, order: as ``AskOptions`` has them.
     """
@@ -29,7 +29,7 @@ class WhatIf:
     fusion: FusionMethod
     k0: int
     weights: tuple[tuple[Lane, float], ...]
-    rerank: bool
+    rerank: RerankMode
     k: int
     evidence: int
     mmr: float | None

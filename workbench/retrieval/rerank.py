@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -9,7 +10,8 @@ from typing import Final
 import numpy as np
 
 from workbench.i18n import tr
-from workbench.ports import Embedder, Store, StoredTokens, Tokenizer, TokenVectors
+from workbench.ports import Embedder, SettingsRepository, Store, StoredTokens, Tokenizer, TokenVectors
+from workbench.records.codec import decode
 from workbench.records.corpus import Chunk
 from workbench.records.retrieval import FusedHit, FusionResult, RerankedHit, RerankGain, RerankResult, TokenMatch
 from workbench.retrieval.late import Similarities, maxsim, similarities
@@ -18,8 +20,14 @@ DEPTH: Final = 20
 """First hits of the fusion that are ranked anew."""
 
 TOLD: Final = 3
-"""Hits whose matched tokens are told: naming them asks the embedder's tokenizer for each passage."""
+"""Hits whose matched tokens a search tells: naming them asks the embedder's tokenizer for each passage. A question that
+is answered tells them of all."""
 
+MILLISECONDS: Final = 2000
+"""That a cross-encoder may take for a search."""
+
+DEPTH_SETTING: Final = "rerank.depth"
+MS_SETTING: Final = "rerank.milliseconds"
 RERANK_SETTING: Final = "rerank.{collection}"
 """Where it is remembered that a collection's searches are reranked, and the gain that spoke for it."""
 
@@ -53,6 +61,18 @@ def reordered(fusion: FusionResult, result: RerankResult | None) -> tuple[FusedH
     return first + fusion.hits[len(first) :]
 
 
+def stored_gain(settings: SettingsRepository, collection: str) -> RerankGain | None:
+    """What was measured when the collection's reranker was turned on, None when it is off."""
+    stored = settings.get(RERANK_SETTING.format(collection=collection))
+    return decode(RerankGain, json.loads(stored)) if stored else None
+
+
+def limits(settings: SettingsRepository) -> tuple[int, int]:
+    """Hits ranked anew, and milliseconds that it may take, as set for the file."""
+    depth, milliseconds = settings.get(DEPTH_SETTING), settings.get(MS_SETTING)
+    return int(depth) if depth.isdigit() else DEPTH, int(milliseconds) if milliseconds.isdigit() else MILLISECONDS
+
+
 def describe_gain(gain: RerankGain) -> str:
     """ "+.007 R@1 on xquad-es (n = 1,190)"."""
     change = f"{gain.recall_1[1] - gain.recall_1[0]:+.3f}".replace("0.", ".", 1)
@@ -68,14 +88,14 @@ class Matcher:
         self._store, self._embedder = store, embedder
         self._query, self._tokens, self._stored = query, tokens, stored
 
-    def told(self, hits: Sequence[RerankedHit]) -> tuple[RerankedHit, ...]:
-        """``hits``, the first ``TOLD`` with their matches. Raises EngineError when the tokenizer's process died."""
+    def told(self, hits: Sequence[RerankedHit], count: int = TOLD) -> tuple[RerankedHit, ...]:
+        """``hits``, the first ``count`` with their matches. Raises EngineError when the tokenizer's process died."""
         info, tokenizer = self._embedder.info, self._embedder.tokenizer
         words = token_texts(tokenizer, info.query_prefix, self._query)
-        chunks = {chunk.id: chunk for chunk in self._store.corpus.chunks_by_id([hit.chunk_id for hit in hits[:TOLD]])}
+        chunks = {chunk.id: chunk for chunk in self._store.corpus.chunks_by_id([hit.chunk_id for hit in hits[:count]])}
         return tuple(
             replace(hit, matches=self._matches(words, chunks[hit.chunk_id]))
-            if place < TOLD and hit.chunk_id in chunks and hit.score is not None
+            if place < count and hit.chunk_id in chunks and hit.score is not None
             else hit
             for place, hit in enumerate(hits)
         )

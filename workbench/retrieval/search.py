@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from workbench.errors import Cancelled, EngineError, NotFoundError, UsageError
+from workbench.errors import Cancelled, EngineError, MissingModelError, NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.ports import Cancel, Embedder, Embedding, Store, Vector
-from workbench.records.codec import decode
+from workbench.ports import Cancel, Embedder, Embedding, Reranker, Store, Vector
 from workbench.records.corpus import Index
+from workbench.records.rerankers import LATE, NONE
 from workbench.records.retrieval import (
     Analysis,
     FilterNode,
@@ -30,9 +29,10 @@ from workbench.records.retrieval import (
     SearchResult,
 )
 from workbench.retrieval.analysis import analyse, names_only
+from workbench.retrieval.cross import rank_pairs
 from workbench.retrieval.filters import combine, parse_filter
 from workbench.retrieval.fusion import fuse
-from workbench.retrieval.rerank import DEPTH, RERANK_SETTING, Matcher, reordered, rerank
+from workbench.retrieval.rerank import TOLD, Matcher, limits, reordered, rerank, stored_gain
 from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.text.words import STOPWORDS, stem
 
@@ -51,13 +51,26 @@ class Searcher:
         store: the open file.
         embedder: None when there is none: the dense lane is then skipped and says so.
         cancel: set it to have a search that nobody waits for any more end with Cancelled.
+        rerankers: opens a cross-encoder by its name; raises NotFoundError, MissingModelError. None when there are none.
     """
 
-    def __init__(self, store: Store, embedder: Embedder | None, cancel: Cancel | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        cancel: Cancel | None = None,
+        rerankers: Callable[[str], Reranker] | None = None,
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._cancel = cancel
+        self._rerankers = rerankers
         self._embedded: tuple[str, Embedding] | None = None
+
+    @property
+    def rerankers(self) -> Callable[[str], Reranker] | None:
+        """Opens cross-encoders."""
+        return self._rerankers
 
     @property
     def embedder(self) -> Embedder | None:
@@ -102,19 +115,29 @@ class Searcher:
         return SearchResult(analysis, filtered, lanes, fusion, hits, elapsed, _notes(lanes, reranked), reranked)
 
     def settled(self, options: SearchOptions) -> SearchOptions:
-        """``options`` with the collection's transformations and reranker where they leave them open."""
+        """``options`` with the collection's transformations and reranker, and the file's limits, where they are open.
+
+        Raises:
+            NotFoundError, MissingModelError: they name a reranker that isn't there or can't be used.
+        """
         if options.transforms is None:
             stored = self._store.settings.get(TRANSFORMS_SETTING.format(collection=options.collection))
             options = replace(options, transforms=parse_transforms(stored))
-        if options.rerank is not None:
-            return options
-        gain = self.gain(options.collection)
-        return replace(options, rerank=gain.mode if gain else "none")
+        depth, milliseconds = limits(self._store.settings)
+        if options.rerank is None:
+            gain = self.gain(options.collection)
+            options = replace(options, rerank=gain.mode if gain else NONE)
+        elif options.rerank not in (NONE, LATE):
+            self._cross_encoder(options.rerank)
+        return replace(
+            options,
+            rerank_depth=depth if options.rerank_depth is None else options.rerank_depth,
+            rerank_ms=milliseconds if options.rerank_ms is None else options.rerank_ms,
+        )
 
     def gain(self, collection: str) -> RerankGain | None:
         """What was measured when the collection's reranker was turned on, None when it is off."""
-        stored = self._store.settings.get(RERANK_SETTING.format(collection=collection))
-        return decode(RerankGain, json.loads(stored)) if stored else None
+        return stored_gain(self._store.settings, collection)
 
     def index(self, collection: str) -> Index:
         """The index that queries to ``collection`` meet. Raises NotFoundError when it doesn't exist or is empty."""
@@ -199,30 +222,64 @@ class Searcher:
         return next(iter(self._embedder.embed_passages([text], urgent=True)))
 
     def rerank(
-        self, index: Index, analysis: Analysis, fusion: FusionResult, options: SearchOptions
+        self,
+        index: Index,
+        analysis: Analysis,
+        fusion: FusionResult,
+        options: SearchOptions,
+        cancel: Cancel | None = None,
+        told: int = TOLD,
     ) -> RerankResult | None:
-        """The first hits of the fusion by late interaction, or why not; None when it isn't asked for or has no hits."""
-        if options.rerank != "late" or not fusion.hits:
+        """The first hits of the fusion ranked anew, or why not; None when it isn't asked for or has no hits.
+
+        Args:
+            options: as ``settled``.
+            told: hits whose matched tokens are told, by late interaction.
+
+        Raises:
+            Cancelled: ``cancel``, or the searcher's own, was set.
+        """
+        mode = options.rerank
+        if mode in (None, NONE) or not fusion.hits:
             return None
+        depth, budget = limits(self._store.settings)
+        first = fusion.hits[: depth if options.rerank_depth is None else options.rerank_depth]
+        budget = budget if options.rerank_ms is None else options.rerank_ms
         started = time.perf_counter()
         hits: tuple[RerankedHit, ...] = ()
-        skipped = self._no_dense(index, analysis)
-        if not skipped:
-            try:
-                hits = self._late(index, analysis, fusion.hits[:DEPTH])
-            except EngineError as error:
-                skipped = f"{error.title}: {error.message}"
-            else:
+        note, skipped = "", self._no_dense(index, analysis) if mode == LATE else ""
+        try:
+            if mode != LATE:
+                hits, note = self._cross(mode, analysis, first, budget, cancel or self._cancel)
+            elif not skipped:
+                hits = self._late(index, analysis, first, told)
                 skipped = "" if hits else tr("the index has no token vectors")
+        except (EngineError, NotFoundError, MissingModelError) as error:
+            skipped = f"{error.title}: {error.message}"
         elapsed = (time.perf_counter() - started) * 1000
-        return RerankResult("late", DEPTH, hits, elapsed, skipped, self.gain(index.collection))
+        gain = self.gain(index.collection)
+        gain = gain if gain and gain.mode == mode else None
+        return RerankResult(mode, len(first), hits, elapsed, skipped, gain, note, 0 < len(hits) < len(first))
 
-    def _late(self, index: Index, analysis: Analysis, hits: Sequence[FusedHit]) -> tuple[RerankedHit, ...]:
+    def _late(self, index: Index, analysis: Analysis, hits: Sequence[FusedHit], told: int) -> tuple[RerankedHit, ...]:
         stored = self._store.search.token_vectors(index, [hit.chunk_id for hit in hits])
         if self._embedder is None or not stored.packed:
             return ()
         query = self._query_embedding(analysis).tokens
-        return Matcher(self._store, self._embedder, analysis.query, query, stored).told(rerank(hits, query, stored))
+        matcher = Matcher(self._store, self._embedder, analysis.query, query, stored)
+        return matcher.told(rerank(hits, query, stored), told)
+
+    def _cross(
+        self, name: str, analysis: Analysis, hits: Sequence[FusedHit], budget: int, cancel: Cancel | None
+    ) -> tuple[tuple[RerankedHit, ...], str]:
+        chunks = self._store.corpus.chunks_by_id([hit.chunk_id for hit in hits])
+        texts = {chunk.id: chunk.indexed_text for chunk in chunks}
+        return rank_pairs(self._cross_encoder(name), analysis.query, hits, texts, budget, cancel)
+
+    def _cross_encoder(self, name: str) -> Reranker:
+        if self._rerankers is None:
+            raise NotFoundError(tr("No such reranker"), tr("There is no reranker “{name}”.", name=name))
+        return self._rerankers(name)
 
     def _query_embedding(self, analysis: Analysis) -> Embedding:
         """The last one is kept, as one stage after another asks for it."""
@@ -308,6 +365,8 @@ def _notes(lanes: Sequence[LaneResult], reranked: RerankResult | None) -> tuple[
     ]
     if reranked and reranked.skipped:
         notes.append(tr("rerank skipped: {reason}", reason=reranked.skipped))
+    if reranked and reranked.note:
+        notes.append(tr("rerank: {note}", note=reranked.note))
     return tuple(notes)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from workbench.ports import Store
 from workbench.records.corpus import Index
+from workbench.records.rerankers import LATE, NONE
 from workbench.records.retrieval import FilterNode, FilterResult, FusedHit, HitView, SearchOptions, SearchResult
 from workbench.retrieval.search import Searcher, wanted_lanes
 
@@ -57,6 +58,8 @@ class TypedSearch:
     def search(self, searcher: Searcher, query: str, options: SearchOptions) -> Iterator[SearchResult]:
         """The lexical lane's ranking where both lanes are asked for and the other isn't there yet; then the whole.
 
+        Where a cross-encoder ranks anew, the fused ranking comes before it, as ``pending``.
+
         Raises:
             Cancelled: the searcher's cancel was set.
             FilterError, NotFoundError, UsageError: as ``Searcher.search``.
@@ -66,6 +69,7 @@ class TypedSearch:
         plan = self._planned(searcher, options)
         analysis = searcher.analyse(query)
         lanes = wanted_lanes(options)
+        alone = replace(options, rerank=NONE)
         ahead = None
         if len(lanes) > 1:
             ahead = self._dense.submit(searcher.lane, "dense", plan.index, analysis, plan.where, options)
@@ -74,9 +78,11 @@ class TypedSearch:
         if ahead is not None:
             wait([ahead], GRACE_S)
             if not ahead.done():
-                alone = replace(options, rerank="none")
                 yield searcher.finish(plan.index, analysis, plan.filtered, found, alone, started, self._shown)
             found = (first, ahead.result())
+        if options.rerank not in (NONE, LATE):  # a cross-encoder takes its time
+            fused = searcher.finish(plan.index, analysis, plan.filtered, found, alone, started, self._shown)
+            yield replace(fused, pending=True)
         yield searcher.finish(plan.index, analysis, plan.filtered, found, options, started, self._shown)
 
     def close(self) -> None:

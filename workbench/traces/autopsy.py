@@ -11,6 +11,7 @@ from workbench.i18n import tr
 from workbench.ports import Store
 from workbench.records.answers import Context, Trace
 from workbench.records.corpus import Chunk, Index
+from workbench.records.rerankers import NONE
 from workbench.records.retrieval import (
     Analysis,
     FilterNode,
@@ -296,7 +297,7 @@ class Trials:
             ("k0={}", (k0 for k0 in (120, 240, 1000) if k0 > now.k0)),
             ("lexical.weight={},dense.weight=0.5", (0.75, 1, 2, 5)),
             ("dense.weight={},lexical.weight=0.5", (0.75, 1, 2, 5)),
-            ("rerank={}", ("off",) if now.rerank else ()),
+            ("rerank={}", ("off",) if now.rerank != NONE else ()),
             ("mmr={}", ("off",) if now.mmr is not None else (0.7, 0.5, 0.3)),
             ("budget={}", ("off",) if now.budget is not None else ()),
             ("dense={}", ("off",) if told.lexical_rank and now.dense_k else ()),

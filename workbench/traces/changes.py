@@ -9,6 +9,7 @@ from typing import Final, NoReturn, TypeAlias
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.answers import EvidenceOrder
+from workbench.records.rerankers import LATE, NONE
 from workbench.records.retrieval import Lane
 from workbench.records.traces import WhatIf
 
@@ -22,7 +23,8 @@ def parse_changes(written: str, settings: WhatIf) -> WhatIf:
     """``settings`` with the changes of ``written``: ``name=value`` pairs between commas.
 
     Names: lexical.k, dense.k, lexical, dense (off), fusion (rrf, weights), k0, lexical.weight, dense.weight (a weight
-    implies fusion=weights), rerank (on, off), k, evidence, mmr (0–1, off), budget (tokens, off), order (first, last,
+    implies fusion=weights), rerank (on, off, a reranker that
+    the trace has scores of), k, evidence, mmr (0–1, off), budget (tokens, off), order (first, last,
     edges).
 
     Raises:
@@ -92,7 +94,10 @@ def _fusion(settings: WhatIf, value: str) -> WhatIf:
 
 
 def _rerank(settings: WhatIf, value: str) -> WhatIf:
-    return replace(settings, rerank={"on": True, OFF: False}[value])
+    if not value:
+        raise ValueError(value)
+    words = {OFF: NONE, "on": LATE if settings.rerank == NONE else settings.rerank}
+    return replace(settings, rerank=words.get(value, value))
 
 
 _CHANGES: Final[Mapping[str, _Change]] = {

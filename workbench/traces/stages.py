@@ -25,7 +25,6 @@ from workbench.retrieval.transforms import parse_transforms
 S = TypeVar("S")
 
 LANES: Final[tuple[Lane, ...]] = ("lexical", "dense")
-RERANKS: Final[tuple[RerankMode, ...]] = ("none", "late")
 ORDERS: Final[tuple[EvidenceOrder, ...]] = ("best_first", "best_last", "edges")
 
 
@@ -50,6 +49,12 @@ def final_hits(trace: Trace) -> tuple[FusedHit, ...]:
     """The ranking that the context was built from."""
     fusion = stage(trace, "fusion", FusionResult)
     return reordered(fusion, stage(trace, "rerank", RerankResult)) if fusion else ()
+
+
+def cached_rerankings(trace: Trace) -> dict[RerankMode, RerankResult]:
+    """By reranker: what each has scored in this trace, its last word where it was asked twice."""
+    found = [span.output for span in trace.spans if isinstance(span.output, RerankResult)]
+    return {result.mode: result for result in found if not result.skipped}
 
 
 def evidence_of(trace: Trace) -> tuple[Evidence, ...]:
@@ -114,7 +119,6 @@ def _search(manifest: Manifest) -> SearchOptions:
     asked = str(told.get("lanes", " ".join(default.lanes))).split()
     pairs = (pair.split("=") for pair in str(told.get("weights", "")).split())
     depth = dict(pair.split("=") for pair in str(told.get("lane_candidates", "")).split())
-    mode: RerankMode | None = _one_of(told["rerank"], RERANKS) if "rerank" in told else None
     return SearchOptions(
         collection=manifest.collection,
         k=int(told.get("k", default.k)),
@@ -124,11 +128,13 @@ def _search(manifest: Manifest) -> SearchOptions:
         k0=int(told.get("k0", default.k0)),
         weights=tuple((name, float(weight)) for name, weight in pairs) or default.weights,
         filter=str(told.get("filter", "")),
-        rerank=mode,
+        rerank=str(told["rerank"]) if "rerank" in told else None,
         lane_candidates=tuple((lane, int(depth[lane])) for lane in LANES if lane in depth),
         transforms=parse_transforms(str(told.get("transforms", "")).replace(" ", ",")),
         extra_searches=int(told.get("extra_searches", default.extra_searches)),
         query_tokens=int(told.get("query_tokens", default.query_tokens)),
+        rerank_depth=int(told["rerank_depth"]) if "rerank_depth" in told else None,
+        rerank_ms=int(told["rerank_ms"]) if "rerank_ms" in told else None,
     )
 
 

@@ -15,12 +15,14 @@ from workbench.errors import BudgetError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Store, Vector
 from workbench.records.answers import Context, Evidence, Trace
+from workbench.records.rerankers import NONE
 from workbench.records.retrieval import (
     FusedHit,
     FusionResult,
     Lane,
     LaneResult,
     RerankedHit,
+    RerankMode,
     RerankResult,
     SearchOptions,
 )
@@ -28,7 +30,16 @@ from workbench.records.traces import WhatIf, WhatIfResult
 from workbench.retrieval.fusion import fuse
 from workbench.retrieval.mmr import diversified
 from workbench.retrieval.rerank import reordered
-from workbench.traces.stages import evidence_of, final_hits, fused_lanes, lanes, moves, settled, stage
+from workbench.traces.stages import (
+    cached_rerankings,
+    evidence_of,
+    final_hits,
+    fused_lanes,
+    lanes,
+    moves,
+    settled,
+    stage,
+)
 
 _TOKENS_PER_CHARACTER: Final = 0.25  # where the trace has counted no evidence
 
@@ -122,7 +133,7 @@ def settings_of(trace: Trace) -> WhatIf:
         fusion=search.fusion,
         k0=search.k0,
         weights=(("lexical", weights.get("lexical", 0.0)), ("dense", weights.get("dense", 0.0))),
-        rerank=reranked is not None and not reranked.skipped,
+        rerank=reranked.mode if reranked and not reranked.skipped else NONE,
         k=search.k,
         evidence=ask.evidence,
         mmr=ask.mmr,
@@ -140,7 +151,7 @@ def what_if(material: Material, settings: WhatIf, lanes_found: Sequence[LaneResu
     started = time.perf_counter()
     trace = material.trace
     fusion = fuse(_cut(lanes_found or material.lanes, settings), _search_options(settings))
-    hits = reordered(fusion, _still_there(trace, fusion)) if settings.rerank else fusion.hits
+    hits = reordered(fusion, _still_there(trace, fusion, settings.rerank))
     offered = hits[: max(settings.k, settings.evidence)]
     if settings.mmr is not None:
         offered = diversified(offered, material.vectors(offered), settings.mmr)
@@ -177,10 +188,10 @@ def _search_options(settings: WhatIf) -> SearchOptions:
     return SearchOptions(fusion=settings.fusion, k0=settings.k0, weights=settings.weights)
 
 
-def _still_there(trace: Trace, fusion: FusionResult) -> RerankResult | None:
+def _still_there(trace: Trace, fusion: FusionResult, mode: RerankMode) -> RerankResult | None:
     """The reranker's order of the first hits of ``fusion``; hits that it never saw stay behind those it did."""
-    reranked = stage(trace, "rerank", RerankResult)
-    if reranked is None or reranked.skipped:
+    reranked = cached_rerankings(trace).get(mode)
+    if reranked is None:
         return None
     first = fusion.hits[: reranked.depth]
     known = {hit.chunk_id: hit for hit in reranked.hits}
@@ -205,6 +216,8 @@ def _notes(
             notes.append(
                 tr("The trace holds {count} hits of the {lane} lane.", count=f"{len(lane.hits):,}", lane=lane.lane)
             )
+    if settings.rerank != NONE and settings.rerank not in cached_rerankings(material.trace):
+        notes.append(tr("The trace holds no scores of {reranker}: ask again with it.", reranker=settings.rerank))
     if gone := material.missing(offered):
         notes.append(tr("{count} of the chunks are no longer in the file.", count=gone))
     return tuple(notes)

@@ -118,7 +118,8 @@ def _rerank_line(told: RerankResult) -> str:
     """ "~ rerank: …" when it was skipped, else "rerank late: +.007 R@1 on xquad-es (n = 1,190)"."""
     if told.skipped:
         return f"~ rerank: {told.skipped}"
-    return f"rerank {told.mode}: " + (describe_gain(told.gain) if told.gain else tr("its gain was never measured here"))
+    gain = describe_gain(told.gain) if told.gain else tr("its gain was never measured here")
+    return f"rerank {told.mode}: " + "; ".join(filter(None, (gain, told.note)))
 
 
 def _start_of(text: str) -> str:

@@ -27,7 +27,7 @@ MODES: Final[dict[Mode, tuple[Literal["auto", "extractive", "generated"], bool |
 """What a mode is to ``AskOptions``: who answers, and whether a grammar holds the model (None: by its size)."""
 
 RERANK: Final = click.option(
-    "--rerank", type=click.Choice(["none", "late"]), help="Rank the first hits anew [as turned on for the collection]."
+    "--rerank", metavar="NAME", help="Rank the first hits anew: none, late or a reranker [as on for the collection]."
 )
 TRANSFORM: Final = click.option(
     "--transform",

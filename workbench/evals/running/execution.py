@@ -114,7 +114,7 @@ class CaseRunner:
         index, finder = self._corpus()
         chunks = finder.chunks(relevant(case) if case.answerable else case.negatives)
         if chunks:
-            searcher = FixedSearcher(self._store, self._searcher.embedder, chunks)
+            searcher = FixedSearcher(self._store, self._searcher, chunks)
             return self._asked(blank, case, searcher, replace(self._config.search, collection=index.collection), cancel)
         if case.answerable and relevant(case):
             return self._explained(case, blank)

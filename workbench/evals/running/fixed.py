@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.ports import Embedder, Store
+from workbench.ports import Store
 from workbench.records.corpus import Chunk, Index
 from workbench.records.retrieval import (
     Analysis,
@@ -24,11 +24,12 @@ class FixedSearcher(Searcher):
     """Finds the given chunks and nothing else, ranked by the lanes as ever. Filters don't apply: the context is fixed.
 
     Args:
+        searcher: whose embedder and rerankers it has.
         chunks: all of one index; those that a lane misses come last in it, with score 0.
     """
 
-    def __init__(self, store: Store, embedder: Embedder | None, chunks: Sequence[Chunk]) -> None:
-        super().__init__(store, embedder)
+    def __init__(self, store: Store, searcher: Searcher, chunks: Sequence[Chunk]) -> None:
+        super().__init__(store, searcher.embedder, rerankers=searcher.rerankers)
         self._chunks = {chunk.id: chunk for chunk in chunks}
 
     def filter(self, index: Index, options: SearchOptions) -> tuple[FilterNode, FilterResult]:

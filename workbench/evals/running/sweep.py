@@ -52,6 +52,12 @@ def _price(text: str) -> float:
     return value
 
 
+def _name(text: str) -> str:
+    if not text.strip():
+        raise ValueError(text)
+    return text.strip()
+
+
 def _share(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 1:
@@ -69,7 +75,8 @@ VARIABLES: Final[Mapping[str, Variable]] = {
     "fusion": Variable("search", "fusion", _one_of("rrf", "weights")),
     "k0": Variable("search", "k0", _at_least(0)),
     "candidates": Variable("search", "candidates", _at_least(1)),
-    "rerank": Variable("search", "rerank", _one_of("none", "late")),
+    "rerank": Variable("search", "rerank", _name),
+    "rerank-depth": Variable("search", "rerank_depth", _at_least(1)),
     "filter": Variable("search", "filter", str),
     "mode": Variable("ask", "mode", _one_of("auto", "extractive", "generated")),
     "evidence": Variable("ask", "evidence", _at_least(1)),

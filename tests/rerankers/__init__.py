@@ -1,0 +1,1 @@
+"""Rerankers: tiny real models, and the tests of every stage with them."""
