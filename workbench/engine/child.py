@@ -30,5 +30,12 @@ def ladder(wire: Wire[Request, Event]) -> Server[Request]:
     return LadderServer(wire)
 
 
+def rerank(wire: Wire[Request, Event]) -> Server[Request]:
+    """Scores pairs of a question and a passage."""
+    from workbench.engine.pair_server import PairServer
+
+    return PairServer(wire)
+
+
 if __name__ == "__main__":
-    serve({"llama": llama, "embed": embed, "ladder": ladder}[sys.argv[1]])
+    serve({"llama": llama, "embed": embed, "ladder": ladder, "rerank": rerank}[sys.argv[1]])

@@ -16,7 +16,18 @@ from workbench.records.models import GenerationSettings, LoadSettings, MemorySpl
 from workbench.records.playground import Pulse, Token
 
 FailureKind: TypeAlias = Literal[
-    "load", "context", "adapter", "grammar", "schema", "prompt", "decode", "vector", "quantize", "vocabulary", "text"
+    "load",
+    "context",
+    "adapter",
+    "grammar",
+    "schema",
+    "prompt",
+    "decode",
+    "vector",
+    "quantize",
+    "vocabulary",
+    "text",
+    "pair",
 ]
 
 
@@ -132,6 +143,24 @@ class CompareModels:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
+@dataclass(frozen=True, slots=True)
+class LoadReranker:
+    """Loads a reranker: ``model_file`` of an ONNX folder, or a GGUF file. No events."""
+
+    id: int
+    path: str
+    model_file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Scores each passage for ``query``. Events: a ``Scored`` each."""
+
+    id: int
+    query: str
+    passages: tuple[str, ...]
+
+
     """Ends the request ``id`` early."""
 
     id: int
@@ -148,6 +177,8 @@ Request: TypeAlias = (
     | Locate
     | Quantize
     | CompareModels
+    | LoadReranker
+    | Score
     | Cancel
 )
 
@@ -253,6 +284,15 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Done:
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The next passage's score, and whether the pair was longer than the model reads."""
+
+    id: int
+    score: float
+    truncated: bool
+
+
     """The request has ended, by itself or because it was cancelled."""
 
     id: int
@@ -281,4 +321,5 @@ Event: TypeAlias = (
     | Compared
     | Done
     | Failed
+    | Scored
 )
