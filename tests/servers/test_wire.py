@@ -11,7 +11,9 @@ from workbench.errors import ServerError, UsageError
 from workbench.ports import Cancel
 from workbench.records.servers import Endpoint
 from workbench.servers.discovery import endpoint_of, is_exposed, reach_of
-from workbench.servers.wire import Timeouts, Wire, layer_of, message_of
+from workbench.records.servers import Timeouts
+from workbench.servers.refusals import layer_of, message_of
+from workbench.servers.wire import Wire
 
 
 def test_a_call_that_changes_nothing_is_tried_again_on_429_and_5xx() -> None:

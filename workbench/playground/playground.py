@@ -16,6 +16,7 @@ from workbench.records.answers import Generation, Message
 from workbench.records.codec import decode, encode
 from workbench.records.models import GenerationSettings
 from workbench.records.playground import Attempt, ChatReply, ChatRequest, Lint, Token
+from workbench.records.servers import UNTOLD_TEMPLATE
 
 CONVERSATION_SETTING: Final = "playground.conversation"
 
@@ -35,6 +36,9 @@ class Playground:
     def lint(self) -> tuple[Lint, ...]:
         """What is wrong with the model's chat template, the worst first. Raises MissingModelError, EngineError."""
         generator = self._generator()
+        if generator.model.file.chat_template == UNTOLD_TEMPLATE:
+            why = tr("The server keeps its chat template to itself: it can't be looked at.")
+            return (Lint("missing", "note", why),)
         return lint_template(generator.model, generator.tokens)
 
     def prompt(self, request: ChatRequest) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 ServerKind: TypeAlias = Literal["ollama", "lmstudio", "llama-server", "vllm", "sglang", "tgi", "openai"]
 """Whose dialect a server speaks; "openai" for any other that has ``/v1/models``."""
@@ -17,6 +17,10 @@ Layer: TypeAlias = Literal[
 ]
 """Which layer of a call failed: nobody listens, the key, the model isn't there or not loaded, its memory, its chat
 template, its context, the request itself, a reply that is no JSON, too much at once, time, the server."""
+
+
+UNTOLD_TEMPLATE: Final = "{# the server's own #}"
+"""In place of a chat template that a server keeps to itself: it renders the messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,16 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds that each phase of a call may take: connecting, a short call's reply, the first token, the gap after."""
+
+    connect: float = 2.0
+    reply: float = 30.0
+    first: float = 600.0
+    gap: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
 class ServedModel:
     """A model that a server offers.
 
@@ -42,6 +56,7 @@ class ServedModel:
         reach: where it computes: a server on this machine may pass calls on.
         bytes: of its file, 0 where untold.
         capabilities: as the server names them ("completion", "tools", "vision", "embedding").
+        digest: of its weights, as the server tells it; "" where untold.
     """
 
     id: str
@@ -54,6 +69,7 @@ class ServedModel:
     quantization: str = ""
     family: str = ""
     capabilities: tuple[str, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +98,7 @@ class ServerTimes:
     Attributes:
         cached: prompt tokens that it had kept from before.
         load_ms: bringing the model into memory.
+        ttft_ms: until its first token, as it counts that itself.
     """
 
     prompt_tokens: int | None = None
@@ -91,6 +108,7 @@ class ServerTimes:
     load_ms: float | None = None
     prefill_ms: float | None = None
     decode_ms: float | None = None
+    ttft_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

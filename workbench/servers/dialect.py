@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from workbench.errors import ServerError
+from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import ServedModel, ServerKind, ServerTimes
+from workbench.servers.refusals import excerpt
 from workbench.servers.wire import Line, Wire
 
 
@@ -63,8 +67,8 @@ class Dialect(Protocol):
         """Streams a continuation of the prompt as it stands."""
         ...
 
-    def embed(self, wire: Wire, model: str, texts: Sequence[str]) -> list[list[float]]:
-        """A vector per text, in order."""
+    def embed(self, wire: Wire, model: str, texts: Sequence[str], cancel: Cancel | None = None) -> list[list[float]]:
+        """A vector per text, in order. Raises Cancelled too."""
         ...
 
     def template(self, wire: Wire, model: str) -> tuple[str, str, str]:
@@ -75,11 +79,19 @@ class Dialect(Protocol):
         """Tokens of ``text`` by the model's own tokenizer, None where the server doesn't tell."""
         ...
 
+    def pieces(self, wire: Wire, model: str, text: str, *, prompt: bool = False) -> list[tuple[int, bytes]] | None:
+        """Each token of ``text`` with what it stands for, None where the server doesn't tell.
+
+        Args:
+            prompt: as the model would get it: special tokens are read as such, and put where the model puts them.
+        """
+        ...
+
 
 def events(lines: Iterator[Line]) -> Iterator[tuple[float, Mapping[str, Any]]]:
     """The JSON events of a stream, whether it comes as server-sent events or as a JSON object a line.
 
-    Comments, other fields and the closing ``[DONE]`` are passed over, and so is a line that isn't a JSON object.
+    The closing ``[DONE]`` is an empty event. Comments, other fields, and what is no JSON object are passed over.
     """
     for line in lines:
         text = line.text
@@ -87,9 +99,30 @@ def events(lines: Iterator[Line]) -> Iterator[tuple[float, Mapping[str, Any]]]:
             text = text[5:].strip()
         elif not text.startswith("{"):
             continue
+        if text == "[DONE]":
+            yield line.at, {}
+            continue
         try:
             event = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(event, dict):
+        if isinstance(event, dict) and event:
             yield line.at, event
+
+
+@contextmanager
+def shaped(wire: Wire) -> Iterator[None]:
+    """A reply that is JSON of another shape than the dialect's is a ServerError."""
+    try:
+        yield
+    except OTHER_SHAPE as error:
+        raise ServerError(
+            tr("The reply has another shape"),
+            tr("{url}: {reason}", url=wire.endpoint.url, reason=excerpt(f"{type(error).__name__}: {error}")),
+            tr("workbench servers check URL tells what this server takes."),
+            layer="json",
+        ) from error
+
+
+OTHER_SHAPE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
+"""What reading a reply raises when it isn't what the dialect says."""

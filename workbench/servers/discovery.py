@@ -13,13 +13,13 @@ import psutil
 
 from workbench.errors import ServerError, UsageError
 from workbench.i18n import tr
-from workbench.records.servers import Endpoint, Reach, Server
-from workbench.servers.dialect import Dialect
+from workbench.records.servers import Endpoint, Reach, Server, Timeouts
+from workbench.servers.dialect import OTHER_SHAPE, Dialect
 from workbench.servers.llama_server import LlamaServer
 from workbench.servers.lmstudio import LmStudio
 from workbench.servers.ollama import Ollama
 from workbench.servers.openai import OpenAi, SgLang, Tgi, Vllm
-from workbench.servers.wire import Timeouts, Wire
+from workbench.servers.wire import Wire
 
 DIALECTS: Final[Sequence[Dialect]] = (Ollama(), LlamaServer(), LmStudio(), Vllm(), SgLang(), Tgi(), OpenAi())
 """In the order in which a server is asked whose it is: the plain one last, as all of them speak it."""
@@ -67,7 +67,10 @@ def recognise(endpoint: Endpoint) -> tuple[Dialect, Server]:
     """
     wire, start = Wire(endpoint, _RECOGNISED), time.perf_counter()
     for dialect in DIALECTS:
-        version = dialect.recognise(wire)
+        try:
+            version = dialect.recognise(wire)
+        except OTHER_SHAPE:  # it answers, and not as this dialect does
+            continue
         if version is None:
             continue
         latency = (time.perf_counter() - start) * 1000

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -17,11 +18,11 @@ from workbench.engine.template import ChatTemplate
 from workbench.errors import BudgetError, EngineError, ServerError
 from workbench.i18n import tr
 from workbench.ports import Cancel
-from workbench.records.answers import EngineTimes, Generation, Message
+from workbench.records.answers import EngineTimes, Generation, GenerationState, Message
 from workbench.records.models import Gauges, GenerationSettings, LoadedModel, LoadSettings, MemorySplit, ModelFile
 from workbench.records.playground import Pulse, Token
-from workbench.records.servers import ServedModel, ServerTimes
-from workbench.servers.dialect import Delta, Dialect
+from workbench.records.servers import UNTOLD_TEMPLATE, ServedModel, ServerTimes
+from workbench.servers.dialect import Delta, Dialect, shaped
 from workbench.servers.wire import Wire
 from workbench.text.counting import tiktoken_count
 
@@ -52,6 +53,7 @@ class ServedGenerator:
     def __init__(self, wire: Wire, dialect: Dialect, served: ServedModel) -> None:
         self._wire, self._dialect, self._served = wire, dialect, served
         self._count = lru_cache(maxsize=256)(self._counted)
+        self._is_special = lru_cache(maxsize=256)(self._is_special_token)
 
     @cached_property
     def model(self) -> LoadedModel:
@@ -67,7 +69,8 @@ class ServedGenerator:
             context,
             quantization=served.quantization,
             # Askers send bare text to a model without a template; this one has one, if not here.
-            chat_template=template or "{# the server's #}",
+            chat_template=template or UNTOLD_TEMPLATE,
+            hash=served.digest,
         )
         return LoadedModel(
             file,
@@ -132,19 +135,36 @@ class ServedGenerator:
         start = time.perf_counter()
         clock, latest = _Clock(start), Generation("started", "")
         yield latest
-        for delta in deltas:
-            clock.take(delta)
-            latest = clock.stamped(replace(latest, state="partial", text=latest.text + delta.text))
-            yield latest
+        with shaped(self._wire):
+            for delta in deltas:
+                clock.take(delta)
+                latest = clock.stamped(replace(latest, state="partial", text=latest.text + delta.text))
+                yield latest
         stopped = cancel is not None and cancel.is_set()
-        reason = "cancelled" if stopped else clock.reason or "eos"
-        yield replace(
-            latest, state="cancelled" if stopped else "complete", stop_reason=reason, duration_ms=clock.elapsed()
-        )
+        if not stopped and not clock.reason:
+            raise self._wire.broken_off(tr("the answer has no end"))
+        state: GenerationState = "cancelled" if stopped else "complete"
+        reason = "cancelled" if stopped else clock.reason
+        yield replace(latest, state=state, stop_reason=reason, duration_ms=clock.elapsed())
 
     def tokens(self, prompt: str) -> tuple[Token, ...]:
-        """Untold."""
-        return ()
+        """As the server would read it; none where it doesn't tell, or renders the prompt itself."""
+        if isinstance(prompt, ServedPrompt):
+            return ()
+        with shaped(self._wire):
+            found = self._dialect.pieces(self._wire, self._served.id, prompt, prompt=True) or ()
+            return tuple(self._token(number, piece) for number, piece in found)
+
+    def _token(self, number: int, piece: bytes) -> Token:
+        text, eos = piece.decode("utf-8", "backslashreplace"), self._template[2]
+        return Token(number, text, special=self._is_special(number, text), end=bool(text) and text == eos)
+
+    def _is_special_token(self, number: int, text: str) -> bool:
+        """A token that its own text, read as plain text, isn't made of."""
+        if not text.startswith(("<", "[")) or len(text) < 3:  # how all of them are written
+            return False
+        plain = self._dialect.pieces(self._wire, self._served.id, text) or ()
+        return [other for other, _ in plain] != [number]
 
     def gauges(self) -> Gauges:
         """Of this machine; the server's process is its own."""
@@ -159,13 +179,13 @@ class ServedGenerator:
 
     @cached_property
     def _template(self) -> tuple[str, str, str]:
-        try:
+        with suppress(ServerError), shaped(self._wire):
             return self._dialect.template(self._wire, self._served.id)
-        except ServerError:
-            return "", "", ""
+        return "", "", ""
 
     def _counted(self, text: str) -> int:
-        told = self._dialect.count(self._wire, self._served.id, text)
+        with shaped(self._wire):
+            told = self._dialect.count(self._wire, self._served.id, text)
         return told if told is not None else tiktoken_count(text) or len(text) // _CHARACTERS + 1
 
 
@@ -199,6 +219,7 @@ class _Clock:
         output = times.output_tokens if times.output_tokens is not None else self._pieces
         span = self._last - first
         prefill = (times.prompt_tokens or 0) - (times.cached or 0)
+        queue = (times.queue_ms or 0.0) + (times.load_ms or 0.0)
         return replace(
             generation,
             prompt_tokens=times.prompt_tokens or 0,
@@ -208,7 +229,7 @@ class _Clock:
             prefill_tps=1e3 * prefill / times.prefill_ms if times.prefill_ms else None,
             decode_tps=(output - 1) / span if first and output > 1 and span > 0 else None,
             duration_ms=self.elapsed(),
-            engine=EngineTimes(prefill, times.prefill_ms or 0.0, output, times.decode_ms or 0.0)
+            engine=EngineTimes(prefill, times.prefill_ms or 0.0, output, times.decode_ms or 0.0, queue)
             if times.prefill_ms or times.decode_ms
             else None,
         )

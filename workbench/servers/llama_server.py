@@ -12,7 +12,7 @@ from workbench.ports import Cancel
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import ServedModel, ServerTimes
 from workbench.servers.dialect import Delta, events
-from workbench.servers.openai import OpenAi
+from workbench.servers.openai import OpenAi, status_of
 from workbench.servers.wire import Wire
 
 _REASONS = {"limit": "length", "word": "stop", "eos": "stop", "none": ""}
@@ -71,10 +71,9 @@ class LlamaServer(OpenAi):
         }
         for at, event in events(wire.stream("/completion", body, cancel)):
             if event.get("error"):
-                raise wire.refusal(int(event["error"].get("code") or 500), json.dumps(event), {})
-            yield Delta(
-                at, event.get("content") or "", _REASONS.get(event.get("stop_type", ""), ""), self._times(event)
-            )
+                raise wire.told(json.dumps(event), status_of(event["error"]))
+            reason = _REASONS.get(str(event.get("stop_type", "")), "") or ("stop" if event.get("stop") is True else "")
+            yield Delta(at, str(event.get("content") or ""), reason, self._times(event))
 
     def template(self, wire: Wire, model: str) -> tuple[str, str, str]:
         """From ``/props``."""
@@ -87,10 +86,14 @@ class LlamaServer(OpenAi):
         reply = wire.post("/tokenize", {"content": text, "add_special": False, "parse_special": True}, idempotent=True)
         return len(reply["tokens"])
 
-    def _body(self, model: str, settings: GenerationSettings) -> dict[str, Any]:
-        return super()._body(model, settings) | ({"grammar": settings.grammar} if settings.grammar else {})
+    def pieces(self, wire: Wire, model: str, text: str, *, prompt: bool = False) -> list[tuple[int, bytes]] | None:
+        """``/tokenize`` with the piece of each; one that is no whole character comes as its bytes."""
+        body = {"content": text, "add_special": prompt, "parse_special": prompt, "with_pieces": True}
+        found = [(token["id"], token["piece"]) for token in wire.post("/tokenize", body, idempotent=True)["tokens"]]
+        return [(number, piece.encode() if isinstance(piece, str) else bytes(piece)) for number, piece in found]
 
     def _held(self, settings: GenerationSettings) -> dict[str, Any]:
+        """Both ``/completion`` and ``/v1`` take these."""
         if settings.json_schema:
             return {"json_schema": json.loads(settings.json_schema)}
         return {"grammar": settings.grammar} if settings.grammar else {}

@@ -17,8 +17,11 @@ from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import ServedModel, ServerKind, ServerTimes
 from workbench.servers.dialect import Delta, events
-from workbench.servers.openai import bad_embeddings
+from workbench.servers.openai import bad_embeddings, whole
 from workbench.servers.wire import Wire
+
+KEEP_ALIVE = "30m"
+"""How long Ollama keeps a model after a call: its own five minutes would have an eval load it again and again."""
 
 _NS = 1e-6  # milliseconds in a nanosecond
 
@@ -64,6 +67,7 @@ class Ollama:
             str(details.get("quantization_level") or ""),
             str(details.get("family") or ""),
             capabilities,
+            str(entry.get("digest") or ""),
         )
 
     def chat(
@@ -80,9 +84,10 @@ class Ollama:
         body = self._body(model, settings) | {"prompt": prompt, "raw": True}
         return self._deltas(wire, "/api/generate", body, cancel)
 
-    def embed(self, wire: Wire, model: str, texts: Sequence[str]) -> list[list[float]]:
+    def embed(self, wire: Wire, model: str, texts: Sequence[str], cancel: Cancel | None = None) -> list[list[float]]:
         """``/api/embed``, which answers in order."""
-        reply = wire.post("/api/embed", {"model": model, "input": list(texts)}, idempotent=True, reply_s=300.0)
+        body = {"model": model, "input": list(texts), "keep_alive": KEEP_ALIVE}
+        reply = wire.post("/api/embed", body, idempotent=True, reply_s=wire.timeouts.first, cancel=cancel)
         rows = reply.get("embeddings") or []
         if len(rows) != len(texts):
             raise bad_embeddings(wire, len(texts), len(rows))
@@ -96,6 +101,16 @@ class Ollama:
         """Untold."""
         return None
 
+    def pieces(self, wire: Wire, model: str, text: str, *, prompt: bool = False) -> list[tuple[int, bytes]] | None:
+        """Untold."""
+        return None
+
+    def load(self, wire: Wire, model: str) -> float:
+        """Brings a model into memory with an empty prompt, and says how many milliseconds that took."""
+        body = {"model": model, "stream": False, "keep_alive": KEEP_ALIVE}
+        reply = wire.post("/api/generate", body, idempotent=True, reply_s=wire.timeouts.first)
+        return _times(reply).load_ms or 0.0
+
     def _body(self, model: str, settings: GenerationSettings) -> dict[str, Any]:
         options = {
             "num_predict": settings.max_tokens,
@@ -108,13 +123,13 @@ class Ollama:
             "stop": list(settings.stop),
         }
         held = {"format": json.loads(settings.json_schema)} if settings.json_schema else {}
-        return {"model": model, "stream": True, "options": options, **held}
+        return {"model": model, "stream": True, "keep_alive": KEEP_ALIVE, "options": options, **held}
 
     def _deltas(self, wire: Wire, path: str, body: Mapping[str, Any], cancel: Cancel | None) -> Iterator[Delta]:
         for at, event in events(wire.stream(path, body, cancel)):
             if event.get("error"):
-                raise wire.refusal(int(event.get("status_code") or 500), json.dumps(event), {})
-            text = (event.get("message") or {}).get("content") or event.get("response") or ""
+                raise wire.told(json.dumps(event), whole(event.get("status_code")) or 500)
+            text = str((event.get("message") or {}).get("content") or event.get("response") or "")
             done = bool(event.get("done"))
             reason = str(event.get("done_reason") or "stop") if done else ""
             if text or done:
@@ -127,8 +142,8 @@ def _times(event: Mapping[str, Any]) -> ServerTimes:
         return value * _NS if isinstance(value, int) else None
 
     return ServerTimes(
-        event.get("prompt_eval_count"),
-        event.get("eval_count"),
+        whole(event.get("prompt_eval_count")),
+        whole(event.get("eval_count")),
         load_ms=ms("load_duration"),
         prefill_ms=ms("prompt_eval_duration"),
         decode_ms=ms("eval_duration"),

@@ -44,7 +44,7 @@ class OpenAi:
             (entry[key] for key in ("max_model_len", "context_length", "max_context_length") if entry.get(key)), None
         )
         name = str(entry["id"])
-        return ServedModel(name, _kind(name, entry), _whole(context))
+        return ServedModel(name, _kind(name, entry), whole(context))
 
     def chat(
         self, wire: Wire, model: str, messages: Sequence[Message], settings: GenerationSettings, cancel: Cancel | None
@@ -60,13 +60,14 @@ class OpenAi:
         """Streams ``/v1/completions``."""
         return self._deltas(wire, "/v1/completions", self._body(model, settings) | {"prompt": prompt}, cancel)
 
-    def embed(self, wire: Wire, model: str, texts: Sequence[str]) -> list[list[float]]:
+    def embed(self, wire: Wire, model: str, texts: Sequence[str], cancel: Cancel | None = None) -> list[list[float]]:
         """``/v1/embeddings``; replies are put in order by their index."""
-        reply = wire.post("/v1/embeddings", {"model": model, "input": list(texts)}, idempotent=True, reply_s=300.0)
+        body = {"model": model, "input": list(texts), "encoding_format": "float"}
+        reply = wire.post("/v1/embeddings", body, idempotent=True, reply_s=wire.timeouts.first, cancel=cancel)
         rows = reply.get("data") if isinstance(reply, dict) else None
         found = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows or ())}
-        if sorted(found) != list(range(len(texts))) or not all(isinstance(found[i], list) for i in found):
-            raise bad_embeddings(wire, len(texts), len(found))
+        if set(found) != set(range(len(texts))) or not all(isinstance(row, list) for row in found.values()):
+            raise bad_embeddings(wire, len(texts), len(rows or ()))
         return [found[place] for place in range(len(texts))]
 
     def template(self, wire: Wire, model: str) -> tuple[str, str, str]:
@@ -74,6 +75,10 @@ class OpenAi:
         return "", "", ""
 
     def count(self, wire: Wire, model: str, text: str) -> int | None:
+        """Untold."""
+        return None
+
+    def pieces(self, wire: Wire, model: str, text: str, *, prompt: bool = False) -> list[tuple[int, bytes]] | None:
         """Untold."""
         return None
 
@@ -89,25 +94,32 @@ class OpenAi:
         }
         if settings.stop:
             body["stop"] = list(settings.stop)
-        if settings.json_schema:
-            schema = json.loads(settings.json_schema)
-            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
         extra = {
             "top_k": settings.top_k,
             "min_p": settings.min_p,
             "repetition_penalty": settings.repeat_penalty,
             "repeat_penalty": settings.repeat_penalty,
         }
-        return body | {name: extra[name] for name in self.samplers}
+        return body | self._held(settings) | {name: extra[name] for name in self.samplers}
+
+    def _held(self, settings: GenerationSettings) -> dict[str, Any]:
+        """What holds the output to a schema or a grammar."""
+        if not settings.json_schema:
+            return {}
+        schema = {"name": "output", "schema": json.loads(settings.json_schema), "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
     def _deltas(self, wire: Wire, path: str, body: Mapping[str, Any], cancel: Cancel | None) -> Iterator[Delta]:
+        ended = ""
         for at, event in events(wire.stream(path, body, cancel)):
             if event.get("error"):
-                raise wire.refusal(_status(event["error"]), json.dumps(event), {})
+                raise wire.told(json.dumps(event), status_of(event["error"]))
             choice = next(iter(event.get("choices") or ()), {})
             piece = choice.get("delta") or {}
-            text = piece.get("content") or choice.get("text") or ""
-            reason, times = choice.get("finish_reason") or "", self._times(event)
+            text = str(piece.get("content") or choice.get("text") or "")
+            # The closing event is the only sign of the end that some servers give.
+            reason = str(choice.get("finish_reason") or "") or ("" if event or ended else "stop")
+            ended, times = ended or reason, self._times(event)
             if text or reason or times:
                 yield Delta(at, text, reason, times)
 
@@ -117,16 +129,20 @@ class OpenAi:
             return None
         details = usage.get("prompt_tokens_details") or {}
         return ServerTimes(
-            _whole(usage.get("prompt_tokens")),
-            _whole(usage.get("completion_tokens")),
-            _whole(details.get("cached_tokens")),
+            whole(usage.get("prompt_tokens")),
+            whole(usage.get("completion_tokens")),
+            whole(details.get("cached_tokens")),
         )
 
 
 class Vllm(OpenAi):
-    """vLLM: ``/version``, and models owned by "vllm" with their ``max_model_len``."""
+    """vLLM: ``/version``, and models owned by "vllm" with their ``max_model_len``.
+
+    Outputs are held by ``structured_outputs`` (0.12 and later), whose grammars are written as llama.cpp's are.
+    """
 
     kind = "vllm"
+    grammars = True
     samplers = frozenset({"top_k", "min_p", "repetition_penalty"})
 
     def recognise(self, wire: Wire) -> str | None:
@@ -140,7 +156,12 @@ class Vllm(OpenAi):
     def count(self, wire: Wire, model: str, text: str) -> int | None:
         """``/tokenize``."""
         reply = wire.post("/tokenize", {"model": model, "prompt": text, "add_special_tokens": False}, idempotent=True)
-        return _whole(reply.get("count"))
+        return whole(reply.get("count"))
+
+    def _held(self, settings: GenerationSettings) -> dict[str, Any]:
+        if settings.json_schema:
+            return {"structured_outputs": {"json": json.loads(settings.json_schema)}}
+        return {"structured_outputs": {"grammar": settings.grammar}} if settings.grammar else {}
 
 
 class SgLang(OpenAi):
@@ -174,7 +195,7 @@ class Tgi(OpenAi):
     def models(self, wire: Wire) -> tuple[ServedModel, ...]:
         """The one it serves."""
         info = wire.get("/info")
-        return (ServedModel(str(info["model_id"]), context=_whole(info.get("max_total_tokens")), loaded=True),)
+        return (ServedModel(str(info["model_id"]), context=whole(info.get("max_total_tokens")), loaded=True),)
 
 
 def bad_embeddings(wire: Wire, asked: int, came: int) -> ServerError:
@@ -209,10 +230,12 @@ def _kind(name: str, entry: Mapping[str, Any]) -> Any:
     return "embedding" if entry.get("type") in ("embeddings", "embedding") or "embed" in name.casefold() else "chat"
 
 
-def _whole(value: object) -> int | None:
+def whole(value: object) -> int | None:
+    """A count as JSON has it, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _status(error: object) -> int:
+def status_of(error: object) -> int:
+    """The HTTP status that an error inside a stream names."""
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) else 500
