@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from storage.driver import Connection
 from storage.indexes import words_table
@@ -32,17 +33,32 @@ def words_like(connection: Connection, index_id: int, beginning: str, shortest: 
     return {word: int(chunks) for word, chunks in connection.execute(statement, bounds)}
 
 
-def _vocabulary(connection: Connection, index_id: int) -> str:
-    """The view of the full-text table's words, made for this connection when it isn't there.
+def columns_holding(connection: Connection, index_id: int, wanted: Sequence[str]) -> Mapping[tuple[str, str], int]:
+    """How many chunks hold each of the words as they are indexed, by (column, word); absent ones are out."""
+    statement = f"SELECT col, doc FROM {_vocabulary(connection, index_id)} WHERE term = ?"
+    return {
+        (column, word): int(chunks)
+        for word in dict.fromkeys(wanted)
+        for column, chunks in connection.execute(statement, (word,))
+    }
 
-    It lives in the connection's own temporary schema, not in the file, which ``query_only`` doesn't tell apart.
-    """
+
+@contextmanager
+def temporary_tables(connection: Connection) -> Iterator[None]:
+    """Tables of the connection's own temporary schema may be changed: they aren't in the file, which ``query_only``
+    doesn't tell apart."""
+    (restricted,) = connection.execute("PRAGMA query_only").fetchone()
+    connection.execute("PRAGMA query_only = OFF")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA query_only = {'ON' if restricted else 'OFF'}")
+
+
+def _vocabulary(connection: Connection, index_id: int) -> str:
+    """The view of the full-text table's words, made for this connection when it isn't there."""
     name = f"index_{index_id:d}_vocabulary"
     if connection.execute("SELECT 1 FROM temp.sqlite_master WHERE name = ?", (name,)).fetchone() is None:
-        (restricted,) = connection.execute("PRAGMA query_only").fetchone()
-        connection.execute("PRAGMA query_only = OFF")
-        try:
+        with temporary_tables(connection):
             connection.execute(f"CREATE VIRTUAL TABLE temp.{name} USING fts5vocab(main, {words_table(index_id)}, col)")
-        finally:
-            connection.execute(f"PRAGMA query_only = {'ON' if restricted else 'OFF'}")
     return f"temp.{name}"
