@@ -7,7 +7,7 @@ method may be called from any thread.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from workbench.benchmarks import Benchmarks
 from workbench.browsing import Browser
 from workbench.corpus.ingest import Ingester
 from workbench.curation import Curator
+from workbench.decisions.decisions import Decisions
 from workbench.engine import gauges
 from workbench.engine.client import engine_available
 from workbench.engine.embedding import list_embedders, open_embedder
@@ -25,11 +26,14 @@ from workbench.evals.lab import EvalLab
 from workbench.evals.running.runner import Runtimes
 from workbench.health import Doctor
 from workbench.i18n import tr
+from workbench.inventory import Inventory
 from workbench.keystrokes import Keystrokes
 from workbench.ladders import Ladders
+from workbench.lenses import Lenses
 from workbench.library import Library
+from workbench.money.money import Money
 from workbench.playground import Playground
-from workbench.ports import Cancel, DeleteCheck, Embedder, Store, TraceSummary
+from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
 from workbench.queries.searching import search_transformed
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.corpus import (
@@ -42,20 +46,17 @@ from workbench.records.corpus import (
     IngestRequest,
 )
 from workbench.records.evals import Case, Dataset
-from workbench.records.models import (
-    Gauges,
-    LoadedModel,
-    LoadProgress,
-    LoadSettings,
-)
+from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings
 from workbench.records.playground import Pulse
 from workbench.records.retrieval import SearchOptions, SearchResult, Transform
+from workbench.records.usage import Purpose
 from workbench.rerankers.rerankers import Rerankers
 from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.search import Searcher
 from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.retrieval.typed import TypedSearch
 from workbench.servers import Servers
+from workbench.tokens import TokenLab
 from workbench.traces.inspector import Inspector
 from workbench.usage import Ledger
 
@@ -99,8 +100,10 @@ class Desk:
         self._embedder_warm = False
         self._library = Library(store)
         self._typed = TypedSearch(store)
-        self._benchmarks = Benchmarks(store, self._library)
-        runtimes = Runtimes(self._searcher, lambda: self._library.generator, self._load, lambda: self.collection)
+        self._ledger = ledger = Ledger(store.calls)
+        self._benchmarks = Benchmarks(store, self._library, lambda model: ledger.watch(model, "bench"))
+        asked, judge = self._calls_for("eval"), self._calls_for("judge")
+        runtimes = Runtimes(self._searcher, asked, self._load, lambda: self.collection, judge)
         self._evals = EvalLab(store, runtimes)
         self._ladders = Ladders(store, self._library, self._benchmarks, self._evals)
         files, dataset = self._library.files, self._evals.dataset
@@ -109,9 +112,14 @@ class Desk:
         self._browser = Browser(store, lambda: self._library.generator)
         self._curator = Curator(store)
         self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
-        self._playground = Playground(lambda: self._library.generator, store.settings)
+        self._playground = Playground(self._calls_for("chat"), store.settings)
         self._keystrokes = Keystrokes(store, self._searcher)
-        self._inspector = Inspector(store, self._searcher, lambda: self._library.generator)
+        self._lenses = Lenses(store, self._open_embedder, lambda: self._library.generator)
+        self._tokens = TokenLab(lambda: self._library.generator, self._open_embedder)
+        self._money = Money(store.entries, ledger, self._benchmarks)
+        self._decisions = Decisions(store.entries, self._evals, self._benchmarks)
+        self._inventory = Inventory(store.entries, self._library, self._servers, self._calls_for("probe"))
+        self._inspector = Inspector(store, self._searcher, self._calls_for("ask"))
 
     # -- status and settings ---------------------------------------------------------------------------------------
 
@@ -233,6 +241,11 @@ class Desk:
         """What is wrong with a collection, what mends it, and where the file's bytes are."""
         return self._doctor
 
+    @property
+    def lenses(self) -> Lenses:
+        """Chunks seen closely: boundaries, words and pieces, who found them, what is like them."""
+        return self._lenses
+
     def set_mandatory_filter(self, collection: str, expression: str) -> Collection:
         """Raises FilterError when it doesn't parse."""
         parse_filter(expression, self._store.search.fields(collection))
@@ -259,7 +272,7 @@ class Desk:
 
     def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
         """Both lanes, the question's transformations, fusion; leaves no trace. Raises FilterError, NotFoundError."""
-        model = self._library.generator
+        model = self._calls_for("search")()
         return search_transformed(self._store, self._searcher(), model, query, self._in_collection(options))
 
     def search_typed(
@@ -302,7 +315,7 @@ class Desk:
         cancel: Cancel | None = None,
     ) -> Iterator[Trace]:
         """The trace, growing stage by stage; the last one is complete and stored. Raises FilterError, NotFoundError."""
-        asker = Asker(self._store, self._searcher(), lambda: self._library.generator)
+        asker = Asker(self._store, self._searcher(), self._calls_for("ask"))
         yield from asker.ask(query, options or AskOptions(), self._in_collection(search), cancel)
 
     def trace(self, trace_id: str) -> Trace:
@@ -365,6 +378,26 @@ class Desk:
         return self._servers
 
     @property
+    def money(self) -> Money:
+        """The ledger of every call of a model, prices, and what calls cost."""
+        return self._money
+
+    @property
+    def tokens(self) -> TokenLab:
+        """Texts under every tokenizer that is here."""
+        return self._tokens
+
+    @property
+    def decisions(self) -> Decisions:
+        """Decision sheets, and what was decided."""
+        return self._decisions
+
+    @property
+    def inventory(self) -> Inventory:
+        """Models on offer, and whether they are alive."""
+        return self._inventory
+
+    @property
     def model(self) -> LoadedModel | None:
         """What is loaded; one whose process ended by itself is not."""
         return self._library.model
@@ -419,6 +452,9 @@ class Desk:
         self._store.close()
 
     # -- behind ----------------------------------------------------------------------------------------------------
+
+    def _calls_for(self, purpose: Purpose) -> Callable[[], Generator | None]:
+        return self._ledger.watched(lambda: self._library.generator, purpose)
 
     def _embedder_name(self) -> str:
         chosen = self.setting(EMBEDDER_SETTING)

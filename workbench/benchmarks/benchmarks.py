@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from workbench.benchmarks.compare import comparison, machine_differences
 from workbench.benchmarks.conditions import manifest
@@ -15,7 +15,7 @@ from workbench.benchmarks.visits import Visit, carry_out
 from workbench.errors import Cancelled, EngineError, UsageError
 from workbench.i18n import tr
 from workbench.library import Library
-from workbench.ports import Cancel, Store
+from workbench.ports import Cancel, Generator, Store
 from workbench.records.benchmarks import (
     Bench,
     BenchComparison,
@@ -29,11 +29,18 @@ from workbench.records.benchmarks import (
 
 
 class Benchmarks:
-    """Runs one bench at a time; every method may be called from any thread."""
+    """Runs one bench at a time; every method may be called from any thread.
 
-    def __init__(self, store: Store, library: Library) -> None:
+    Args:
+        watch: wraps a model before it answers prompts, so that these calls are counted.
+    """
+
+    def __init__(
+        self, store: Store, library: Library, watch: Callable[[Generator], Generator] = lambda generator: generator
+    ) -> None:
         self._store = store
         self._library = library
+        self._watch = watch
         self._running = threading.Lock()
 
     def benches(self) -> tuple[Bench, ...]:
@@ -161,7 +168,7 @@ class Benchmarks:
                     raise Cancelled
                 paused = True
                 file = self._library.identified(bench.models[model].path)
-                yield Visit(bench, model, repetition, file, tests, load_known)
+                yield Visit(bench, model, repetition, file, tests, load_known, self._watch)
 
     def _samples(self, visit: Visit, cancel: Cancel) -> Iterator[Sample]:
         """The visit's samples; when the model fails, a problem for each that is missing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -12,7 +12,7 @@ from workbench.benchmarks.planning import ANSWER_TOKENS, JSON_TOKENS, LOAD_TEST,
 from workbench.engine.client import ChildGenerator, load_generator
 from workbench.engine.process import ended_by
 from workbench.errors import BudgetError, Cancelled, EngineError
-from workbench.ports import Cancel
+from workbench.ports import Cancel, Generator
 from workbench.records.answers import Generation, Message
 from workbench.records.benchmarks import Bench, Conditions, Sample
 from workbench.records.models import GenerationSettings, ModelFile
@@ -23,7 +23,11 @@ SHORT: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A model's turn: what of ``repetition`` is still to be measured."""
+    """A model's turn: what of ``repetition`` is still to be measured.
+
+    Attributes:
+        watch: wraps the model before it answers prompts, so that these calls are counted.
+    """
 
     bench: Bench
     model: int
@@ -31,6 +35,7 @@ class Visit:
     file: ModelFile
     tests: Sequence[SpeedTest | PromptTest]
     load_known: bool = False
+    watch: Callable[[Generator], Generator] = lambda generator: generator
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,7 +106,7 @@ def _measure(visit: Visit, test: SpeedTest | PromptTest, generator: ChildGenerat
         return visit.sample(test.name, test.tokens / seconds, generator, watch.conditions)
     try:
         with Watch(generator.model.pid) as watch:
-            answer = _answer(test, generator)
+            answer = _answer(test, visit.watch(generator))
     except BudgetError as error:
         return visit.failed(test.name, f"{error.title}: {error.message}")
     if answer.state != "complete":
@@ -110,7 +115,7 @@ def _measure(visit: Visit, test: SpeedTest | PromptTest, generator: ChildGenerat
     return visit.sample(test.name, value, generator, watch.conditions, answer.ttft_ms)
 
 
-def _answer(test: PromptTest, generator: ChildGenerator) -> Generation:
+def _answer(test: PromptTest, generator: Generator) -> Generation:
     """Through the model's chat template where it has one; greedy."""
     templated = generator.model.file.chat_template
     prompt = generator.render([Message("user", test.text)]) if templated else test.text

@@ -147,6 +147,7 @@ class EvalLab(JudgeLab):
         evidence: Sequence[str] = (),
         conditions: str = "",
         review: str = "",
+        choice: str = "",
     ) -> DecisionRecord:
         """Stores a decision; without ``evidence`` the main figures of its runs are written down for it.
 
@@ -171,6 +172,7 @@ class EvalLab(JudgeLab):
             conditions=conditions,
             review=review,
             created=datetime.now(UTC),
+            choice=choice,
         )
         return self._store.runs.put_decision(record)
 

@@ -116,12 +116,16 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class EngineTimes:
-    """What the engine's own clocks say of one generation (``llama_perf_context``): evaluation alone, no sampling."""
+    """What the engine's own clocks say of one generation (``llama_perf_context``): evaluation alone, no sampling.
+
+    ``queue_ms``: waiting and loading before it, where a server tells.
+    """
 
     prompt_tokens: int = 0
     prompt_ms: float = 0.0
     decode_tokens: int = 0
     decode_ms: float = 0.0
+    queue_ms: float = 0.0
 
     @property
     def prefill_tps(self) -> float | None:

@@ -484,6 +484,7 @@ class DecisionRecord:
     Attributes:
         runs: the runs it rests on; ``evidence``: sentences with their figures and intervals.
         review: when to look again, free text or a date.
+        choice: the option that was taken, "" where the verdict says it all.
     """
 
     id: int
@@ -497,6 +498,7 @@ class DecisionRecord:
     conditions: str
     review: str
     created: datetime
+    choice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,17 @@ if TYPE_CHECKING:
     import tiktoken
 
 ENCODING: Final = "o200k_base"
-# The rank file as tiktoken caches it: named by the SHA-1 of its address, and what its content must hash to.
-_FILE: Final = "fb374d419588a4632f3f557e76b4b70aebbca790"
-_SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+ENCODINGS: Final = {
+    "o200k_base": (
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    ),
+    "cl100k_base": (
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    ),
+}
+"""By name, the rank file as tiktoken caches it: the SHA-1 of its address, and what its content must hash to."""
 
 
 def tiktoken_count(text: str) -> int:
@@ -22,16 +30,22 @@ def tiktoken_count(text: str) -> int:
 
     0 when its rank file isn't in ``TIKTOKEN_CACHE_DIR``.
     """
-    encoding = _encoding(os.environ.get("TIKTOKEN_CACHE_DIR", ""))
+    encoding = tiktoken_encoding(ENCODING)
     return len(encoding.encode_ordinary(text)) if encoding else 0
 
 
+def tiktoken_encoding(name: str) -> tiktoken.Encoding | None:
+    """One of ``ENCODINGS``; None where its rank file isn't in ``TIKTOKEN_CACHE_DIR``, or isn't whole."""
+    return _encoding(os.environ.get("TIKTOKEN_CACHE_DIR", ""), name)
+
+
 @cache
-def _encoding(folder: str) -> tiktoken.Encoding | None:
+def _encoding(folder: str, name: str) -> tiktoken.Encoding | None:
     """None unless the file is there and whole: tiktoken downloads one that is missing or damaged."""
-    path = Path(folder) / _FILE
-    if not folder or not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != _SHA256:
+    file, sha256 = ENCODINGS[name]
+    path = Path(folder) / file
+    if not folder or not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
         return None
     import tiktoken  # heavy, and only some commands count
 
-    return tiktoken.get_encoding(ENCODING)
+    return tiktoken.get_encoding(name)

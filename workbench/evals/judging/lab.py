@@ -31,7 +31,7 @@ class JudgeLab(RunLab):
             NotFoundError: no such run.
             EngineError: the judge is gone.
         """
-        generator = self._runtimes.generator()
+        generator = (self._runtimes.judge or self._runtimes.generator)()
         if generator is None:
             raise UsageError(tr("No model is loaded"), tr("A judge is a language model."), tr("Name one with --model."))
         pairs = self._judged_pairs(run_id, against)

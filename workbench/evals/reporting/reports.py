@@ -164,11 +164,9 @@ def decision_markdown(decision: DecisionRecord) -> str:
         (tr("Runs"), tuple(f"#{run}" for run in decision.runs)),
     )
     texts = ((tr("Conditions"), decision.conditions), (tr("Review"), decision.review))
-    blocks: list[Block] = [
-        Bullets(
-            (f"{tr('Verdict')}: {verdict_title(decision.verdict)}", f"{tr('Date')}: {decision.created:%Y-%m-%d %H:%M}")
-        )
-    ]
+    chosen = tr("Choice"), decision.choice
+    what, how = chosen if decision.choice else (tr("Verdict"), verdict_title(decision.verdict))
+    blocks: list[Block] = [Bullets((f"{what}: {how}", f"{tr('Date')}: {decision.created:%Y-%m-%d %H:%M}"))]
     if decision.context:
         blocks += [Heading(tr("Context")), Paragraph(decision.context)]
     for title, items in lists:

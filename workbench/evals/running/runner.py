@@ -38,12 +38,14 @@ class Runtimes:
     Attributes:
         generator: the loaded model; ``load`` replaces it, and raises EngineError or Cancelled.
         collection: the chosen one, "" when there is none.
+        judge: the loaded model where it judges, ``generator`` when None.
     """
 
     searcher: Callable[[], Searcher]
     generator: Callable[[], Generator | None]
     load: Load
     collection: Callable[[], str]
+    judge: Callable[[], Generator | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

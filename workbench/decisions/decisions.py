@@ -1,0 +1,189 @@
+"""Decision sheets in the file, filled from measurements where they exist, and the records of what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Final
+
+from workbench.benchmarks import Benchmarks
+from workbench.decisions.sheet import judge
+from workbench.errors import NotFoundError, UsageError
+from workbench.evals.lab import EvalLab
+from workbench.i18n import tr
+from workbench.ports import EntryRepository
+from workbench.records.decisions import Criterion, Option, Sheet, Value, Verdict
+from workbench.records.evals import DecisionRecord
+
+LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128"
+
+
+class Decisions:
+    """Sheets by their titles, and decision records. Every method may be called from any thread."""
+
+    def __init__(self, entries: EntryRepository, evals: EvalLab, benchmarks: Benchmarks) -> None:
+        self._entries, self._evals, self._benchmarks = entries, evals, benchmarks
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """By title."""
+        return self._entries.all(Sheet)
+
+    def sheet(self, title: str) -> Sheet:
+        """Raises NotFoundError."""
+        found = self._entries.get(Sheet, title)
+        if found is None:
+            raise NotFoundError(
+                tr("No such sheet"),
+                tr("There is no decision sheet “{title}”.", title=title),
+                tr("workbench decide sheets lists them; workbench decide new begins one."),
+            )
+        return found
+
+    def put(self, sheet: Sheet) -> Sheet:
+        """Stores a sheet, in place of one with its title. Raises UsageError without a title."""
+        if not sheet.title.strip():
+            raise UsageError(tr("No title"), tr("A sheet is kept by its title."), tr("Give it one."))
+        self._entries.put(sheet.title, sheet)
+        return sheet
+
+    def remove(self, title: str) -> None:
+        """Raises NotFoundError."""
+        self._entries.remove(Sheet, self.sheet(title).title)
+
+    def set_criterion(self, title: str, criterion: Criterion) -> Sheet:
+        """Adds it, or takes the place of the one with its name."""
+        sheet = self.sheet(title)
+        criteria = {c.name: c for c in sheet.criteria} | {criterion.name: criterion}
+        return self.put(replace(sheet, criteria=tuple(criteria.values())))
+
+    def set_values(self, title: str, option: str, values: Mapping[str, Value], penalty: float | None = None) -> Sheet:
+        """Adds an option or changes its values. Raises NotFoundError for a criterion that isn't on the sheet."""
+        sheet = self.sheet(title)
+        names = [c.name for c in sheet.criteria]
+        stray = next((name for name in values if name not in names), None)
+        if stray is not None:
+            raise NotFoundError(
+                tr("No such criterion"),
+                tr("“{name}” is not on the sheet.", name=stray),
+                tr("There are: {names}.", names=", ".join(names) or "–"),
+            )
+        options = {o.name: o for o in sheet.options}
+        before = options.get(option, Option(option, {}))
+        taken = before.penalty if penalty is None else penalty
+        options[option] = Option(option, {**before.values, **values}, taken)
+        return self.put(replace(sheet, options=tuple(options.values())))
+
+    def measured(self, link: str) -> Value:
+        """The value that a link names, with its interval and the link as its evidence.
+
+        ``run:ID:METRIC`` is an evaluation's metric over all its cases, ``bench:ID:MODEL:TEST`` a benchmark's speed.
+
+        Raises:
+            UsageError: it is no link.
+            NotFoundError: no such run or bench, or nothing of that name was measured there.
+        """
+        kind, _, rest = link.partition(":")
+        number, _, name = rest.partition(":")
+        if kind not in ("run", "bench") or not number.isdecimal() or not name:
+            raise UsageError(
+                tr("Not a link to a measurement"),
+                tr("“{link}” names none.", link=link),
+                tr("E.g. {links}", links=LINKS),
+            )
+        found = self._of_run(int(number), name) if kind == "run" else self._of_bench(int(number), name)
+        if found is None:
+            raise NotFoundError(
+                tr("Nothing was measured there"), tr("“{link}” names no figure.", link=link), tr("Look at its report.")
+            )
+        return replace(found, evidence=link)
+
+    def _of_run(self, run_id: int, metric: str) -> Value | None:
+        found = self._evals.report(run_id).overall.metrics.get(metric)
+        return Value(found.value, found.low, found.high) if found else None
+
+    def _of_bench(self, bench_id: int, name: str) -> Value | None:
+        model, _, test = name.rpartition(":")
+        rows = self._benchmarks.report(bench_id).rows
+        speeds = [row.speed(test) for row in rows if row.model.name == model]
+        found = next((speed for speed in speeds if speed), None)
+        return Value(found.mean, found.low, found.high) if found else None
+
+    def judge(self, title: str) -> Verdict:
+        """Hard filters, then the weighted sum, with sensitivity and Pareto front. Raises NotFoundError, UsageError."""
+        return judge(self.sheet(title))
+
+    # -- records ---------------------------------------------------------------------------------------------------
+
+    def decide(
+        self,
+        title: str,
+        choice: str,
+        *,
+        sheet: str = "",
+        context: str = "",
+        reasons: Sequence[str] = (),
+        conditions: str = "",
+        review: str = "",
+    ) -> DecisionRecord:
+        """Stores a decision. With a sheet, its options, scores and evidence are written down for it.
+
+        Raises:
+            UsageError: no title, choice or reason; a choice that isn't among the sheet's options, or was ruled out.
+            NotFoundError: no such sheet.
+        """
+        if not choice.strip():
+            raise UsageError(tr("Not a decision yet"), tr("Nothing is chosen."), tr("Name the option."))
+        options, evidence, runs = self._backed(sheet, choice) if sheet else ((choice,), (), ())
+        return self._evals.decide(
+            title,
+            "change",
+            runs,
+            context=context,
+            options=options,
+            reasons=reasons,
+            evidence=evidence,
+            conditions=conditions,
+            review=review,
+            choice=choice,
+        )
+
+    def _backed(self, title: str, choice: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]:
+        """The sheet's options as sentences, its evidence, and the runs among that."""
+        sheet, verdict = self.sheet(title), self.judge(title)
+        found = next((scored for scored in verdict.ranking if scored.option.name == choice), None)
+        if found is None or found.out:
+            raise UsageError(
+                tr("It can't be chosen"),
+                found.out if found else tr("“{name}” is not among the options.", name=choice),
+                tr("There are: {names}.", names=", ".join(o.name for o in sheet.options)),
+            )
+        options = tuple(
+            f"{s.option.name}: {s.out or f'{s.score:.3f}'}{' · Pareto' if s.on_front else ''}" for s in verdict.ranking
+        )
+        links = [(o.name, name, value) for o in sheet.options for name, value in o.values.items() if value.evidence]
+        evidence = tuple(f"{option} · {name} {_shown(value)} ({value.evidence})" for option, name, value in links)
+        numbers = {v.evidence.split(":")[1] for _, _, v in links if v.evidence.startswith("run:")}
+        return options, evidence, tuple(sorted(int(n) for n in numbers if n.isdecimal()))
+
+    def records(self) -> tuple[DecisionRecord, ...]:
+        """All decisions of the file, those on evaluations' runs too; newest first."""
+        return self._evals.decisions()
+
+    def export(self, record_id: int) -> str:
+        """One as an architecture decision record in Markdown. Raises NotFoundError."""
+        return self._evals.export_decision(record_id)
+
+
+def overdue(record: DecisionRecord, today: date | None = None) -> bool:
+    """Its review was to be on an earlier day; a review that isn't a date never is."""
+    try:
+        due = date.fromisoformat(record.review.strip()[:10])
+    except ValueError:
+        return False
+    return due < (today or datetime.now(UTC).date())
+
+
+def _shown(value: Value) -> str:
+    interval = f" [{value.low:g}, {value.high:g}]" if value.low is not None and value.high is not None else ""
+    return f"{value.value:g}{interval}"

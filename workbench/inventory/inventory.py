@@ -1,0 +1,172 @@
+"""The models that somebody could use, with what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Final, get_args
+
+from workbench.errors import NotFoundError, UsageError
+from workbench.i18n import tr
+from workbench.inventory.probe import SECONDS, probe
+from workbench.library import Library
+from workbench.ports import Cancel, EntryRepository, Generator
+from workbench.records.inventory import Filter, Offer, Passed, ProbeReport
+from workbench.records.models import ModelFile
+from workbench.records.servers import ServedModel, Server
+from workbench.servers import Servers
+
+STALE_DAYS: Final = 90
+"""Facts that were true longer ago than this are marked as stale."""
+FILTERS: Final[tuple[Filter, ...]] = get_args(Filter)
+LOCAL: Final = "local"
+"""The provider of a model file on this machine."""
+
+
+class Inventory:
+    """Offers in the file, and what the machine and its servers have. Every method may be called from any thread.
+
+    Args:
+        loaded: the model in use.
+    """
+
+    def __init__(
+        self,
+        entries: EntryRepository,
+        library: Library,
+        servers: Servers,
+        loaded: Callable[[], Generator | None],
+    ) -> None:
+        self._entries, self._library, self._servers = entries, library, servers
+        self._loaded = loaded
+
+    def offers(self) -> tuple[Offer, ...]:
+        """By provider and model."""
+        return self._entries.all(Offer)
+
+    def offer(self, name: str) -> Offer:
+        """By "provider#model", or by the model alone where one provider has it. Raises NotFoundError."""
+        found = [o for o in self.offers() if name in (o.name, o.model)]
+        if len(found) != 1:
+            raise NotFoundError(
+                tr("More than one model") if found else tr("No such model"),
+                tr("“{name}” names {count} models of the inventory.", name=name, count=len(found)),
+                tr("Name it as PROVIDER#MODEL; workbench inventory lists them."),
+            )
+        return found[0]
+
+    def put(self, offer: Offer) -> Offer:
+        """Writes an offer down, in place of the earlier one; the filters that it doesn't mention stay as they were."""
+        if not offer.provider.strip() or not offer.model.strip():
+            raise UsageError(tr("Not an offer"), tr("It has a provider and a model."), tr("Name both."))
+        known = self._entries.get(Offer, offer.name)
+        kept = replace(offer, filters={**(known.filters if known else {}), **offer.filters})
+        self._entries.put(kept.name, kept)
+        return kept
+
+    def remove(self, name: str) -> None:
+        """Raises NotFoundError."""
+        self._entries.remove(Offer, self.offer(name).name)
+
+    def mark(self, name: str, filter_: Filter, passed: bool, evidence: str) -> Offer:
+        """What was seen of one of the four filters, today. Raises NotFoundError, UsageError without evidence."""
+        if not evidence.strip():
+            raise UsageError(
+                tr("No evidence"), tr("A filter is passed or not because something was seen."), tr("Say what.")
+            )
+        offer = self.offer(name)
+        return self.put(replace(offer, filters={filter_: Passed(passed, evidence, date.today())}))
+
+    def stale(self, offer: Offer) -> bool:
+        """Its facts were last true more than 90 days ago."""
+        return (date.today() - offer.checked).days > STALE_DAYS
+
+    def scan(self, cancel: Cancel | None = None) -> tuple[Offer, ...]:
+        """Writes down the model files of this machine and what its servers serve, as of today."""
+        found = [_of_file(file) for file in self._library.files() if not file.problem and file.kind == "model"]
+        for server in self._servers.discover(cancel):
+            found += [_of_server(server, model) for model in server.models]
+        return tuple(self.put(offer) for offer in found)
+
+    def probe(self, name: str, cancel: Cancel | None = None, seconds: float = SECONDS) -> Iterator[ProbeReport]:
+        """Brings a model up and tries each layer of a call; what was found joins the inventory's filters.
+
+        Args:
+            name: of the inventory, a file's path, or URL#NAME; "" for the model in use. It stays in use afterwards.
+        """
+        known = next((o for o in self.offers() if name and name in (o.name, o.model)), None)
+        target = _target(known) if known else name
+        report: ProbeReport | None = None
+        for report in probe(name or tr("the model in use"), lambda: self._opened(target, cancel), cancel, seconds):
+            yield report
+        if known and report:
+            self.put(replace(known, filters=_found(report)))
+
+    def _opened(self, target: str, cancel: Cancel | None) -> Generator:
+        if "://" in target:
+            url, _, model = target.partition("#")
+            self._servers.use(url, model)
+        elif target:
+            for _ in self._library.load(target, cancel=cancel):
+                pass
+        generator = self._loaded()
+        if generator is None:
+            raise NotFoundError(
+                tr("No model is loaded"), tr("There is nothing to probe."), tr("Name a model, or load one.")
+            )
+        if generator.death:
+            raise generator.death
+        return generator
+
+
+def _target(offer: Offer) -> str:
+    """What the desk opens."""
+    return offer.endpoint if offer.provider == LOCAL else f"{offer.endpoint or offer.provider}#{offer.model}"
+
+
+def _found(report: ProbeReport) -> dict[str, Passed]:
+    """What the steps of a probe say of the filters: it is there and can be called, and it takes what is sent."""
+    today, failed = date.today(), report.failed
+    reached = len(report.steps) > 1 or failed is None
+    why = f"{failed.layer}: {failed.detail}" if failed else tr("probed: all layers answer")
+    found = {"usable": Passed(reached, why, today)}
+    if reached:
+        found |= {"exists": Passed(True, tr("probed"), today), "accepts": Passed(failed is None, why, today)}
+    elif failed and failed.layer in ("model", "endpoint"):
+        found["exists"] = Passed(False, why, today)
+    return found
+
+
+def _of_file(file: ModelFile) -> Offer:
+    seen = Passed(True, file.path, date.today())
+    return Offer(
+        LOCAL,
+        file.name,
+        file.path,
+        file.context or None,
+        tools="tools" in file.chat_template,
+        json=True,
+        retention="–",
+        region=tr("this machine"),
+        version="pinned",
+        checked=date.today(),
+        filters={"exists": seen},
+    )
+
+
+def _of_server(server: Server, model: ServedModel) -> Offer:
+    where = {"machine": tr("this machine"), "network": tr("the network"), "cloud": tr("the cloud")}
+    url = server.endpoint.url
+    has = {name.casefold() for name in model.capabilities}
+    return Offer(
+        url,
+        model.id,
+        url,
+        model.context,
+        ("embedding",) if model.kind == "embedding" else ("text", *(("image",) if "vision" in has else ())),
+        tools="tools" in has if has else None,
+        region=where[model.reach],
+        checked=date.today(),
+        filters={"exists": Passed(True, tr("{kind} lists it", kind=server.kind), date.today())},
+    )

@@ -1,0 +1,114 @@
+"""What models cost here: prices that a person wrote down, and the measured numbers that the formulas take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from workbench.benchmarks import Benchmarks
+from workbench.errors import NotFoundError, UsageError
+from workbench.i18n import tr
+from workbench.money.costs import call_cost, is_stale
+from workbench.ports import EntryRepository
+from workbench.records.money import Price, Usage
+from workbench.records.usage import UsageSum
+from workbench.usage import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Measured tokens per second, and where: "bench 3: model", "ledger: 41 calls"."""
+
+    tokens_per_second: float
+    evidence: str
+
+
+class Money:
+    """Prices in the file, and inputs that were measured. Every method may be called from any thread."""
+
+    def __init__(self, entries: EntryRepository, ledger: Ledger, benchmarks: Benchmarks) -> None:
+        self._entries, self._ledger, self._benchmarks = entries, ledger, benchmarks
+
+    @property
+    def ledger(self) -> Ledger:
+        """Every call of a model: tokens, times, sums."""
+        return self._ledger
+
+    def prices(self) -> tuple[Price, ...]:
+        """By provider and model."""
+        return self._entries.all(Price)
+
+    def price(self, name: str) -> Price:
+        """By "provider#model", or by the model alone where one provider has it. Raises NotFoundError."""
+        found = [p for p in self.prices() if name in (price_name(p), p.model)]
+        if len(found) != 1:
+            raise NotFoundError(
+                tr("More than one price") if found else tr("No such price"),
+                tr("“{name}” names {count} prices.", name=name, count=len(found)),
+                tr("Name it as PROVIDER#MODEL; workbench money prices lists them."),
+            )
+        return found[0]
+
+    def put_price(self, price: Price) -> None:
+        """Writes a price down, in place of the model's earlier one. Raises UsageError for one that can't be."""
+        amounts = (price.input, price.output, price.cache_read, price.cache_write)
+        if any(amount is not None and not 0 <= amount < float("inf") for amount in amounts):
+            raise UsageError(
+                tr("Not a price"), tr("A price is a number from 0 on, per million tokens."), tr("Correct it.")
+            )
+        if not price.provider.strip() or not price.model.strip():
+            raise UsageError(tr("Not a price"), tr("A price has a provider and a model."), tr("Name both."))
+        self._entries.put(price_name(price), price)
+
+    def remove_price(self, name: str) -> None:
+        """Raises NotFoundError."""
+        self._entries.remove(Price, price_name(self.price(name)))
+
+    def stale(self, price: Price) -> bool:
+        """It was looked up more than 90 days ago."""
+        return is_stale(price, date.today())
+
+    def cost_of(self, usage: UsageSum) -> tuple[float, str] | None:
+        """What a sum of one model on one server costs, with its currency; None where no price is known for it.
+
+        A price is of a call when it names its model, and as its provider the server's address or "*".
+        """
+        found = [p for p in self.prices() if p.model == usage.model and p.provider in (usage.server or "local", "*")]
+        if not found:
+            return None
+        price = min(found, key=lambda p: p.provider == "*")
+        return call_cost(usage.usage, price), price.currency
+
+    def mean_call(self, model: str = "") -> Usage | None:
+        """The mean call of the ledger, of one model or of all; None when it is empty."""
+        summed = self._ledger.mean(model)
+        if summed is None:
+            return None
+        n, used = summed.calls, summed.usage
+        return Usage(round(used.fresh / n), round(used.output / n), round(used.cache_read / n))
+
+    def mean_seconds(self, model: str = "") -> float | None:
+        """Of a call of the ledger."""
+        summed = self._ledger.mean(model)
+        return summed.seconds / summed.calls if summed else None
+
+    def speed(self, model: str) -> Speed | None:
+        """Generated tokens per second of a model: of its newest bench, else of the ledger; None where neither has any.
+
+        A bench's is one request at a time; a server that batches does more, which its load test tells.
+        """
+        for bench in self._benchmarks.benches():
+            rows = self._benchmarks.report(bench.id).rows if any(m.name == model for m in bench.models) else ()
+            for row in rows:
+                found = next((figure for test, figure in row.speeds if test.startswith("tg")), None)
+                if row.model.name == model and found:
+                    return Speed(found.mean, tr("bench {id}", id=bench.id))
+        tpots = [call.tpot_ms for call in self._ledger.calls(model=model) if call.tpot_ms]
+        if not tpots:
+            return None
+        return Speed(1000 * len(tpots) / sum(tpots), tr("ledger, {count} calls", count=len(tpots)))
+
+
+def price_name(price: Price) -> str:
+    """ "provider#model"."""
+    return f"{price.provider}#{price.model}"

@@ -1,0 +1,62 @@
+"""Where the time of a call, or of a whole question, went: phases that add up to the total."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from workbench.money.times import latency, waterfall
+from workbench.records.answers import Generation, Trace
+from workbench.records.money import Usage, Waterfall
+from workbench.records.usage import Call, Forecast
+
+
+def call_phases(call: Call) -> Waterfall:
+    """Queue, prefill and decode by the runtime's clock, and what lies between it and ours.
+
+    Of a served call, what of the time to the first token the server doesn't account for is the network's; of a local
+    one it stays unexplained. A runtime that tells nothing leaves prefill = TTFT and decode = the rest.
+    """
+    return waterfall(call.total_ms, _phases(call))
+
+
+def _phases(call: Call) -> dict[str, float]:
+    if call.ttft_ms is None:
+        return {}
+    first = min(call.ttft_ms, call.total_ms)
+    after = call.total_ms - first
+    queue = min(call.queue_ms or 0.0, first)
+    if call.prefill_ms is None:
+        return {"queue": queue, "prefill": first - queue, "decode": after}
+    prefill = min(call.prefill_ms, first - queue)
+    network = first - queue - prefill if call.server else 0.0
+    decode = after if call.decode_ms is None else min(call.decode_ms, after)
+    return {"network": network, "queue": queue, "prefill": prefill, "decode": decode}
+
+
+def trace_phases(trace: Trace) -> Waterfall:
+    """A question's time: searching and all else before the answer as tools, then the model, then the checks."""
+    total = max((span.start_ms + span.duration_ms for span in trace.spans), default=0.0)
+    for span in trace.spans:
+        if isinstance(span.output, Generation):
+            model = _phases(_as_call(trace, span.output, span.duration_ms))
+            checks = total - span.start_ms - span.duration_ms
+            return waterfall(total, {"tools": span.start_ms, **model, "checks": max(0.0, checks)})
+    return waterfall(total, {"tools": total})
+
+
+def _as_call(trace: Trace, said: Generation, spent_ms: float) -> Call:
+    times, used = said.engine, Usage(said.prompt_tokens - said.reused_tokens, said.output_tokens, said.reused_tokens)
+    clocks = (times.queue_ms, times.prompt_ms, times.decode_ms) if times else (None, None, None)
+    return Call(trace.created, "", trace.manifest.model, "ask", used, spent_ms, said.ttft_ms, *clocks)
+
+
+def forecast(calls: Sequence[Call]) -> Forecast | None:
+    """How well the medians of TTFT and TPOT foretell the calls; None without a call of two tokens."""
+    timed = [(c, c.ttft_ms, c.tpot_ms) for c in calls if c.ttft_ms is not None and c.tpot_ms is not None and c.total_ms]
+    known = [(c, ttft, tpot) for c, ttft, tpot in timed if ttft is not None and tpot is not None]
+    if not known:
+        return None
+    tpot = statistics.median(t for _, _, t in known)
+    missed = [abs(latency(ttft, tpot, c.usage.output) - c.total_ms) / c.total_ms for c, ttft, _ in known]
+    return Forecast(statistics.median(t for _, t, _ in known), tpot, len(known), statistics.median(missed))
