@@ -5,26 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from storage import documents
+from storage import documents, index_rows
 from storage.connections import Connections
 from storage.driver import Connection, storable
 from storage.filters import field_kinds
-from storage.indexes import count_vectors, create_tables, drop_index, vector_bytes, vectors_table, words_table
+from storage.indexes import drop_index, read_indexes, vector_bytes, vectors_table, words_table
 from storage.rows import (
     CHUNK,
     COLLECTION,
     DOCUMENT,
-    INDEX,
     after_prefix,
     chunk_record,
     collection_record,
     document_record,
-    index_record,
     load_metadata,
     now,
     record_json,
 )
-from storage.token_vectors import fix_mean, keeps_tokens, read_mean
+from storage.token_vectors import fix_mean, read_mean
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.ports import DeleteCheck, DocumentState, PackedTokens, Vector
@@ -131,37 +129,13 @@ class FileCorpus:
     def open_index(self, collection: str, embedder: EmbedderInfo, recipe: Recipe) -> Index:
         """The index of that collection, embedder and recipe: an existing one (any status but retired), else a new one.
 
-        It is ``current`` at once when the collection has no current one, else ``building``. Raises NotFoundError.
+        Of several in different forms it is the current one, else the newest. A new one has the current one's form where
+        the embedder is the same, and is ``current`` at once when the collection has no current one, else ``building``.
+        Raises NotFoundError.
         """
-
-        def work(c: Connection) -> int:
-            number, cut = _collection_id(c, collection), record_json(recipe)
-            found = c.execute(
-                "SELECT id FROM corpus_index WHERE collection_id = ? AND fingerprint = ? AND recipe = ? "
-                "AND status <> 'retired'",
-                (number, embedder.fingerprint, cut),
-            ).fetchone()
-            if found:
-                return int(found[0])
-            has_current = c.execute(
-                "SELECT 1 FROM corpus_index WHERE collection_id = ? AND status = 'current'", (number,)
-            ).fetchone()
-            index_id = c.execute(
-                "INSERT INTO corpus_index (collection_id, fingerprint, embedder, recipe, status, created) "
-                "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-                (
-                    number,
-                    embedder.fingerprint,
-                    record_json(embedder),
-                    cut,
-                    "building" if has_current else "current",
-                    now(),
-                ),
-            ).fetchone()[0]
-            create_tables(c, index_id, embedder.dimension, tokens=keeps_tokens(recipe))
-            return int(index_id)
-
-        index_id = self._connections.write(work)
+        index_id = self._connections.write(
+            lambda c: index_rows.open_index(c, _collection_id(c, collection), embedder, recipe)
+        )
         return self._indexes("i.id = ?", index_id)[0]
 
     def indexes(self, collection: str) -> tuple[Index, ...]:
@@ -175,32 +149,11 @@ class FileCorpus:
 
     def _indexes(self, condition: str, value: str | int) -> tuple[Index, ...]:
         with self._connections.read() as c:
-            rows = c.execute(f"{INDEX} WHERE {condition} ORDER BY i.id DESC", (value,)).fetchall()
-            return tuple(index_record(row, count_vectors(c, row[0])) for row in rows)
+            return read_indexes(c, condition, value)
 
     def switch_index(self, index_id: int) -> None:
-        """Makes it current and retires the previous one, with its vectors and chunks. Raises NotFoundError."""
-
-        def work(c: Connection) -> None:
-            row = c.execute(
-                "SELECT collection_id FROM corpus_index WHERE id = ? AND status <> 'retired'", (index_id,)
-            ).fetchone()
-            if row is None:
-                raise NotFoundError(
-                    tr("No such index"), tr("There is no index {id} to switch to.", id=index_id), tr("Build it first.")
-                )
-            previous = c.execute(
-                "SELECT id FROM corpus_index WHERE collection_id = ? AND status = 'current' AND id <> ?",
-                (row[0], index_id),
-            ).fetchall()
-            for (old,) in previous:
-                drop_index(c, old)
-                c.execute("UPDATE corpus_index SET status = 'retired' WHERE id = ?", (old,))
-            c.execute("UPDATE corpus_index SET status = 'current' WHERE id = ?", (index_id,))
-            if previous:
-                documents.bump(c, [row[0]])
-
-        self._connections.write(work)
+        """Makes it current and keeps the previous one beside it. Raises NotFoundError."""
+        self._connections.write(lambda c: index_rows.switch_index(c, index_id))
 
     # -- documents -------------------------------------------------------------------------------------------------
 

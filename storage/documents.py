@@ -198,7 +198,7 @@ def _put_chunks(
         number for name, (number, digest) in before.items() if name in vectors or after.get(name, (0, ""))[1] != digest
     }
     new = ((after[name][0], vector) for name, vector in vectors.items() if name in after)
-    put_vectors(connection, index_id, new, outdated)
+    put_vectors(connection, index, new, outdated)
     if keeps_tokens(index.recipe):
         tokens = ((after[name][0], packed) for name, packed in embedded.tokens.items() if name in after)
         put_tokens(connection, index_id, tokens, outdated)

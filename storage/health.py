@@ -12,7 +12,16 @@ import numpy.typing as npt
 
 from storage.connections import Connections
 from storage.driver import Connection
-from storage.indexes import put_vectors, rebuild_vectors, vector_bytes, vectors_table, words_table
+from storage.indexes import (
+    best_vectors,
+    put_vectors,
+    read_indexes,
+    rebuild_vectors,
+    unpacked,
+    vector_bytes,
+    vectors_table,
+    words_table,
+)
 from storage.space import space_map
 from storage.token_vectors import put_tokens
 from workbench.errors import NotFoundError
@@ -76,14 +85,22 @@ class FileHealth:
             )
 
     def vector_batches(self, index_id: int) -> Iterator[tuple[Sequence[str], npt.NDArray[np.float32]]]:
-        """Chunk ids with their stored vectors, as they are (a row each)."""
+        """Chunk ids with their most exact stored vectors (a row each): floats as they are, others as unit vectors."""
+        with self._connections.read() as c:
+            index = next(iter(read_indexes(c, "i.id = ?", index_id)))
+        table, key, vector, component = best_vectors(index)
         statement = f"""
-            SELECT c.id, v.embedding FROM chunk c CROSS JOIN {vectors_table(index_id)} v ON v.rowid = c.key
+            SELECT c.id, v.{vector} FROM chunk c CROSS JOIN {table} v ON v.{key} = c.key
             WHERE c.index_id = ? AND c.key > ? AND c.key <= ?
         """
         rows = self._rows(statement, index_id)
         while batch := list(islice(rows, _BATCH)):
-            yield [chunk_id for chunk_id, _ in batch], np.stack([np.frombuffer(blob, "<f4") for _, blob in batch])
+            blobs = [blob for _, blob in batch]
+            if component == "float32":
+                yield [name for name, _ in batch], np.stack([np.frombuffer(blob, "<f4") for blob in blobs])
+            else:
+                with self._connections.read() as c:
+                    yield [name for name, _ in batch], unpacked(c, index, blobs, component)
 
     def rebuild_words(self, index_id: int) -> None:
         """Makes the full-text table anew from the chunks."""
@@ -107,7 +124,7 @@ class FileHealth:
                 (json.dumps(list(checked)), index.id),
             ).fetchall()
             keys = dict(rows)
-            put_vectors(c, index.id, ((key, checked[name]) for name, key in rows), set(keys.values()))
+            put_vectors(c, index, ((key, checked[name]) for name, key in rows), set(keys.values()))
             if tokens:
                 packed = ((keys[name], rows) for name, rows in tokens.items() if name in keys)
                 put_tokens(c, index.id, packed, set(keys.values()))

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from storage.driver import Connection
-from storage.indexes import vectors_table
+from storage.indexes import BOUND, DISTANCE, vectors_table
 from storage.word_scores import WordScores
-from workbench.ports import Vector
-from workbench.records.corpus import Index
+from workbench.indexing.forms import Packed, rows_of, similarity, stored_bytes
+from workbench.records.corpus import Component, Index, VectorForm
 from workbench.records.retrieval import FilterNode
 
 Keys = npt.NDArray[np.int64]
@@ -45,16 +45,18 @@ class Revision:
 
 @dataclass(frozen=True)
 class KeptIndex:
-    """One index at one revision: ``keys`` ascending (n,), and ``matrix`` (n, dimension) of unit vectors beside them.
+    """One index at one revision: ``keys`` ascending (n,), and ``matrix`` of packed vectors (a row each) beside them.
 
     Attributes:
+        matrix: as the vector table holds them, in its ``component``.
         holds: which rows of ``matrix`` are a chunk's vector; a chunk may have none yet.
         languages: that some chunk is in.
     """
 
     revision: Revision
     keys: Keys
-    matrix: npt.NDArray[np.float32]
+    matrix: Packed
+    component: Component
     holds: Mask
     languages: frozenset[str]
     words: WordScores
@@ -72,24 +74,30 @@ class KeptIndex:
         return mask
 
     def nearest(self, connection: Connection, wanted: bytes, k: int, mask: Mask | None) -> list[tuple[int, float]]:
-        """The ``k`` nearest rows as (key, L2 distance): preselected by dot product, measured by sqlite-vec itself."""
+        """The ``k`` nearest rows as (key, distance): preselected in memory, measured by sqlite-vec itself.
+
+        Args:
+            wanted: a vector's bytes in the index's component.
+        """
         passing = self.holds if mask is None else self.holds & mask
         rows = np.flatnonzero(passing)
-        similarity = self.matrix @ np.frombuffer(wanted, "<f4")
-        if len(rows) < len(similarity):
-            similarity = similarity[rows]
         if not len(rows):
             return []
+        nearness = similarity(self.matrix, rows_of(wanted, self.component), self.component)
+        if len(rows) < len(nearness):
+            nearness = nearness[rows]
         kth = min(k, len(rows)) - 1
-        threshold = -np.partition(-similarity, kth)[kth] - _NEAR
-        near = np.flatnonzero(similarity >= threshold)
+        threshold = -np.partition(-nearness, kth)[kth] - _NEAR
+        near = np.flatnonzero(nearness >= threshold)
         if len(near) > _MOST_MEASURED:
-            near = near[np.lexsort((near, -similarity[near]))][:_MOST_MEASURED]
+            near = near[np.lexsort((near, -nearness[near]))][:_MOST_MEASURED]
         places = rows[near]
         measured = [value for place in places for value in (int(self.keys[place]), self.matrix[place].tobytes())]
+        bound = BOUND[self.component]
         statement = f"""
             WITH near (key, vector) AS (VALUES {", ".join(["(?, ?)"] * len(places))})
-            SELECT key, vec_distance_l2(vector, ?) AS distance FROM near ORDER BY distance, key LIMIT ?
+            SELECT key, {DISTANCE[self.component]}({bound.replace("?", "vector")}, {bound}) AS distance FROM near
+            ORDER BY distance, key LIMIT ?
         """
         return [(key, distance) for key, distance in connection.execute(statement, (*measured, wanted, k))]
 
@@ -124,7 +132,7 @@ class Keeper:
     def keep(self, connection: Connection, index: Index, limit: int) -> bool:
         """Reads the index into memory where it isn't yet; False when it would take more than ``limit`` bytes."""
         total = connection.execute("SELECT count(*) FROM chunk WHERE index_id = ?", (index.id,)).fetchone()[0]
-        if total * index.embedder.dimension * 4 > limit:
+        if stored_bytes(VectorForm(index.form.component), index.dimension, total) > limit:
             with self._lock:
                 self._kept.pop(index.id, None)
             return False
@@ -157,7 +165,7 @@ def _read(connection: Connection, index: Index, revision: Revision, before: Kept
     languages = {language for _, language in rows}
     old = len(before.keys) if before else 0
     if before is None:
-        matrix = np.zeros((len(rows) + SLACK, index.embedder.dimension), np.float32)
+        matrix = _empty(index, len(rows) + SLACK)
         holds, keys = np.zeros(len(rows), np.bool_), added
     else:
         matrix = _room(before.matrix, old, len(rows))
@@ -167,12 +175,17 @@ def _read(connection: Connection, index: Index, revision: Revision, before: Kept
         )
         languages |= before.languages
     whole = matrix[: len(keys)]
-    _fill(connection, index.id, last, keys, whole, holds)
+    _fill(connection, index, last, keys, whole, holds)
     words = before.words if before else WordScores(index.id)
-    return KeptIndex(revision, keys, whole, holds, frozenset(languages), words)
+    return KeptIndex(revision, keys, whole, index.form.component, holds, frozenset(languages), words)
 
 
-def _room(matrix: npt.NDArray[np.float32], used: int, more: int) -> npt.NDArray[np.float32]:
+def _empty(index: Index, rows: int) -> Packed:
+    width = int(stored_bytes(VectorForm(index.form.component), index.dimension))
+    return rows_of(bytes(width * rows), index.form.component).reshape(rows, -1).copy()
+
+
+def _room(matrix: Packed, used: int, more: int) -> Packed:
     """The array behind ``matrix`` where it has room for ``more`` rows, else a larger copy.
 
     Rows beyond those that a reader was given may be written while it reads.
@@ -180,20 +193,18 @@ def _room(matrix: npt.NDArray[np.float32], used: int, more: int) -> npt.NDArray[
     whole = matrix.base if isinstance(matrix.base, np.ndarray) else matrix
     if len(whole) >= used + more:
         return whole
-    larger = np.zeros((used + more + SLACK, matrix.shape[1]), np.float32)
+    larger = np.zeros((used + more + SLACK, matrix.shape[1]), matrix.dtype)
     larger[:used] = matrix[:used]
     return larger
 
 
-def _fill(
-    connection: Connection, index_id: int, after: int, keys: Keys, matrix: npt.NDArray[np.float32], holds: Mask
-) -> None:
+def _fill(connection: Connection, index: Index, after: int, keys: Keys, matrix: Packed, holds: Mask) -> None:
     """Reads the vectors of the keys above ``after`` into their rows."""
-    table = vectors_table(index_id)
+    table = vectors_table(index.id)
     if after:  # the vector table reads by rowid or from end to end
         source = (
             f"SELECT v.rowid, v.embedding FROM {table} v WHERE v.rowid IN "
-            f"(SELECT key FROM chunk WHERE +index_id = {index_id:d} AND key > {after:d})"
+            f"(SELECT key FROM chunk WHERE +index_id = {index.id:d} AND key > {after:d})"
         )
     else:
         source = f"SELECT rowid, embedding FROM {table}"
@@ -201,6 +212,6 @@ def _fill(
     while batch := cursor.fetchmany(_BATCH):
         found = np.fromiter((key for key, _ in batch), np.int64, len(batch))
         places = np.searchsorted(keys, found)
-        vectors: Vector = np.frombuffer(b"".join(blob for _, blob in batch), "<f4")
-        matrix[places] = vectors.reshape(len(batch), -1)
+        packed = rows_of(b"".join(blob for _, blob in batch), index.form.component)
+        matrix[places] = packed.reshape(len(batch), -1)
         holds[places] = True

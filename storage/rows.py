@@ -20,6 +20,7 @@ from workbench.records.corpus import (
     Metadata,
     MetaValue,
     Recipe,
+    VectorForm,
 )
 
 FieldRow = tuple[str, str, str | int | float]
@@ -32,7 +33,7 @@ COLLECTION: Final = """
     FROM collection l
 """
 INDEX: Final = """
-    SELECT i.id, l.name, i.embedder, i.recipe, i.status, i.created
+    SELECT i.id, l.name, i.embedder, i.recipe, i.status, i.created, i.form, i.replaced
     FROM corpus_index i JOIN collection l ON l.id = i.collection_id
 """
 DOCUMENT: Final = """
@@ -83,10 +84,18 @@ def collection_record(row: tuple[Any, ...]) -> Collection:
 
 
 def index_record(row: tuple[Any, ...], vectors: int) -> Index:
-    """From a row of ``INDEX``."""
-    number, collection, embedder, recipe, status, created = row
-    info = decode(EmbedderInfo, json.loads(embedder))
-    return Index(number, collection, info, decode(Recipe, json.loads(recipe)), status, _time(created), vectors)
+    """From a row of ``INDEX``. The table knows one word for all that stands beside: ``replaced`` tells them apart."""
+    number, collection, embedder, recipe, status, created, form, replaced = row
+    return Index(
+        number,
+        collection,
+        decode(EmbedderInfo, json.loads(embedder)),
+        decode(Recipe, json.loads(recipe)),
+        "kept" if replaced and status == "building" else status,
+        _time(created),
+        vectors,
+        decode(VectorForm, json.loads(form)),
+    )
 
 
 def document_record(row: tuple[Any, ...]) -> Document:

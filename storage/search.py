@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,24 @@ import numpy.typing as npt
 from storage.connections import Connections
 from storage.driver import Connection, storable
 from storage.filters import BUILT_IN, Sql, field_kinds, passing
-from storage.indexes import read_vectors, unit_vectors, vectors_table, words_table
+from storage.indexes import (
+    BOUND,
+    best_vectors,
+    read_centre,
+    read_indexes,
+    read_vectors,
+    unit_vectors,
+    unpacked,
+    vectors_table,
+    words_table,
+)
 from storage.kept import Keeper, KeptIndex, Keys, Mask
 from storage.token_vectors import keeps_tokens, read_tokens
 from storage.vocabulary import known_words, words_like
 from storage.word_scores import RANK
 from workbench.errors import UsageError
 from workbench.i18n import tr
+from workbench.indexing.forms import OVERSAMPLING, Matrix, cosine_of_hamming, pack, shortened
 from workbench.ports import Cancel, StoredTokens, Vector
 from workbench.records.corpus import Index
 from workbench.records.retrieval import AllOf, Analysis, FilterNode, LaneHit
@@ -60,7 +71,7 @@ class FileSearch:
             kept = None if analysis.phrases else self._keeper.current(c, index)
             if kept:
                 total = kept.words.total(c, wanted_words(analysis), kept.keys, cancel)
-                return _named(c, _lowest(kept.keys, total, _mask(c, kept, index, where), k), "score")
+                return _named(c, _lowest(kept.keys, total, _mask(c, kept, index, where), k), lambda rank: -rank)
             keys = _restriction(c, index, where)
             # The unary plus keeps SQLite from looking rows up one by one, which would rank each on its own.
             restriction = f"AND +rowid IN ({keys.text})" if keys else ""
@@ -79,7 +90,7 @@ class FileSearch:
     def dense(
         self, index: Index, vector: Vector, where: FilterNode, k: int, cancel: Cancel | None = None
     ) -> tuple[LaneHit, ...]:
-        """Exact nearest neighbours by cosine.
+        """Nearest neighbours by cosine: exact over float32; over other forms as near as these come.
 
         Raises:
             Cancelled: it was set.
@@ -87,7 +98,7 @@ class FileSearch:
             UsageError: ``k`` is over 4,096.
             NotFoundError: the index is retired.
         """
-        (wanted,) = unit_vectors([vector], [tr("the query")], index.embedder.dimension)
+        (whole,) = unit_vectors([vector], [tr("the query")], index.embedder.dimension)
         if k > MAX_NEIGHBOURS:
             raise UsageError(
                 tr("Too many neighbours"),
@@ -96,25 +107,37 @@ class FileSearch:
             )
         if k <= 0:
             return ()
+        unit = shortened(np.frombuffer(whole, "<f4").reshape(1, -1), index.form.dimension)
         with self._connections.snapshot(cancel) as c:
-            kept = self._keeper.current(c, index)
-            if kept:
-                return _named(c, kept.nearest(c, wanted, k, _mask(c, kept, index, where)), "distance")
-            keys = _restriction(c, index, where)
-            # sqlite-vec takes IN (SELECT …) into the search itself; other conditions would thin out its k rows.
-            restriction = f"AND rowid IN ({keys.text})" if keys else ""
-            rows = c.execute(
-                f"""
-                WITH hit AS MATERIALIZED (
-                    SELECT rowid AS key, distance FROM {vectors_table(index.id)}
-                    WHERE embedding MATCH ? AND k = ? {restriction}
-                )
-                SELECT c.id, 1.0 - hit.distance * hit.distance / 2.0 FROM hit JOIN chunk c ON c.key = hit.key
-                ORDER BY hit.distance, c.key
-                """,
-                (wanted, k, *(keys.values if keys else ())),
-            ).fetchall()
-        return _ranked(rows)
+            if index.form.rescore == "none":
+                return _named(c, self._nearest(c, index, unit, where, k), _cosine_of(index))
+            sample = min(k * OVERSAMPLING, MAX_NEIGHBOURS)
+            keys = [key for key, _ in self._nearest(c, index, unit, where, sample)]
+            return _named(c, rescored(c, index, keys, unit)[:k], lambda cosine: cosine)
+
+    def _nearest(
+        self, connection: Connection, index: Index, unit: Matrix, where: FilterNode, k: int
+    ) -> list[tuple[int, float]]:
+        """(key, distance) in the index's own measure, nearest first."""
+        component = index.form.component
+        (packed,) = pack(unit, component, read_centre(connection, index.id) if component == "bit" else None)
+        wanted = packed.tobytes()
+        kept = self._keeper.current(connection, index)
+        if kept:
+            return kept.nearest(connection, wanted, k, _mask(connection, kept, index, where))
+        keys = _restriction(connection, index, where)
+        # sqlite-vec takes IN (SELECT …) into the search itself; other conditions would thin out its k rows.
+        restriction = f"AND rowid IN ({keys.text})" if keys else ""
+        return connection.execute(
+            f"""
+            WITH hit AS MATERIALIZED (
+                SELECT rowid AS key, distance FROM {vectors_table(index.id)}
+                WHERE embedding MATCH {BOUND[component]} AND k = ? {restriction}
+            )
+            SELECT hit.key, hit.distance FROM hit JOIN chunk c ON c.key = hit.key ORDER BY hit.distance, hit.key
+            """,
+            (wanted, k, *(keys.values if keys else ())),
+        ).fetchall()
 
     def matching(self, index: Index, where: FilterNode) -> tuple[int, int]:
         """Chunks of the index that pass, and all of them (retired documents excluded from the first only)."""
@@ -132,9 +155,7 @@ class FileSearch:
     def passing(self, index: Index, chunk_ids: Sequence[str], where: FilterNode) -> frozenset[str]:
         """Those of the chunks that pass; none of a retired document, unless the filter names status."""
         found = passing(index.id, where)
-        statement = (
-            f"SELECT id FROM chunk WHERE id IN (SELECT value FROM json_each(?)) AND index_id = ? AND key IN ({found.text})"
-        )
+        statement = f"SELECT id FROM chunk WHERE id IN (SELECT value FROM json_each(?)) AND index_id = ? AND key IN ({found.text})"
         with self._connections.read() as c:
             rows = c.execute(statement, (json.dumps(list(chunk_ids)), index.id, *found.values))
             return frozenset(chunk_id for (chunk_id,) in rows)
@@ -193,7 +214,8 @@ class FileSearch:
     def vectors(self, index_id: int, chunk_ids: Sequence[str]) -> Mapping[str, Vector]:
         """The stored unit vectors by chunk id; chunks without one, and all of a retired index, are left out."""
         with self._connections.read() as c:
-            return read_vectors(c, index_id, chunk_ids)
+            index = next(iter(read_indexes(c, "i.id = ? AND i.status <> 'retired'", index_id)), None)
+            return read_vectors(c, index, chunk_ids) if index else {}
 
 
 def match_expression(analysis: Analysis) -> str:
@@ -237,10 +259,11 @@ def _quoted(text: str) -> str:
 
 def _mask(connection: Connection, kept: KeptIndex, index: Index, where: FilterNode) -> Mask | None:
     """Which kept rows pass, None when all of them do."""
-    return kept.mask(where, lambda: _passing_keys(connection, index, where))
+    return kept.mask(where, lambda: passing_keys(connection, index, where))
 
 
-def _passing_keys(connection: Connection, index: Index, where: FilterNode) -> list[int] | None:
+def passing_keys(connection: Connection, index: Index, where: FilterNode) -> list[int] | None:
+    """Keys of the index's chunks that pass, None when all of them do."""
     keys = _restriction(connection, index, where)
     return None if keys is None else [key for (key,) in connection.execute(keys.text, keys.values)]
 
@@ -258,15 +281,39 @@ def _lowest(keys: Keys, total: npt.NDArray[np.float64], mask: Mask | None, k: in
 
 
 def _named(
-    connection: Connection, found: Sequence[tuple[int, float]], measure: Literal["score", "distance"]
+    connection: Connection, found: Sequence[tuple[int, float]], score: Callable[[float], float]
 ) -> tuple[LaneHit, ...]:
-    """(key, rank or L2 distance), best first, as hits with a BM25 score or a cosine."""
+    """(key, measure), best first, as hits; ``score`` makes a BM25 score or a cosine of the measure."""
     rows = connection.execute(
         "SELECT key, id FROM chunk WHERE key IN (SELECT value FROM json_each(?))", (json.dumps([k for k, _ in found]),)
     )
     names = dict(rows.fetchall())
-    told = [(names[key], -value if measure == "score" else 1.0 - value * value / 2.0) for key, value in found]
-    return _ranked(told)
+    return _ranked([(names[key], score(value)) for key, value in found])
+
+
+def _cosine_of(index: Index) -> Callable[[float], float]:
+    """The cosine that a distance in the index's vector table speaks of."""
+    match index.form.component:
+        case "float32":
+            return lambda distance: 1.0 - distance * distance / 2.0
+        case "int8":
+            return lambda distance: 1.0 - distance
+        case "bit":
+            return lambda distance: cosine_of_hamming(distance, index.dimension)
+
+
+def rescored(connection: Connection, index: Index, keys: Sequence[int], unit: Matrix) -> list[tuple[int, float]]:
+    """(key, cosine) by the vectors kept beside the signs, the most similar first."""
+    table, key, vector, component = best_vectors(index)
+    rows = connection.execute(
+        f"SELECT {key}, {vector} FROM {table} WHERE {key} IN (SELECT value FROM json_each(?)) ORDER BY {key}",
+        (json.dumps(list(keys)),),
+    ).fetchall()
+    if not rows:
+        return []
+    cosines = unpacked(connection, index, [blob for _, blob in rows], component) @ unit[0]
+    order = np.argsort(-cosines, kind="stable")
+    return [(rows[place][0], float(cosines[place])) for place in order]
 
 
 def _restriction(connection: Connection, index: Index, where: FilterNode) -> Sql | None:

@@ -15,7 +15,7 @@ from typing import Final
 
 from storage.connections import Connections
 from storage.driver import Connection
-from storage.indexes import vector_gaps
+from storage.indexes import read_indexes, vector_gaps
 from workbench.errors import Cancelled
 from workbench.i18n import tr
 from workbench.ports import Cancel
@@ -23,7 +23,7 @@ from workbench.records.health import SpaceItem, SpaceMap
 
 _HEADER: Final = 100
 _INTERIOR_INDEX, _INTERIOR_TABLE, _LEAF_INDEX, _LEAF_TABLE = 2, 5, 10, 13
-_OF_INDEX: Final = re.compile(r"index_(\d+)_(words|vectors|tokens)")
+_OF_INDEX: Final = re.compile(r"index_(\d+)_(words|vectors|tokens|originals)")
 _LOOK_UP: Final = 256
 """Pages between two looks at whether the work was cancelled."""
 
@@ -53,10 +53,8 @@ def space_map(connections: Connections, cancel: Cancel | None) -> SpaceMap:
             for name, root in roots:
                 walk.add(name, root)
             gaps = {
-                f"index_{number}_vectors": vector_gaps(c, number, dimension)
-                for number, dimension in c.execute(
-                    "SELECT id, json_extract(embedder, '$.dimension') FROM corpus_index WHERE status <> 'retired'"
-                ).fetchall()
+                f"index_{index.id}_vectors": vector_gaps(c, index.id, index.form, index.embedder.dimension)
+                for index in read_indexes(c, "i.status <> ?", "retired")
             }
             items = [
                 SpaceItem(name, _what(c, name), pages * size, walk.unused[name], pages, gaps.get(name, 0))
@@ -159,7 +157,12 @@ def _what(connection: Connection, name: str) -> str:
             (int(match.group(1)),),
         ).fetchone()
         collection, embedder, status = row or ("?", "?", "retired")
-        kind = {"words": tr("full text"), "vectors": tr("vectors"), "tokens": tr("token vectors")}[match.group(2)]
+        kind = {
+            "words": tr("full text"),
+            "vectors": tr("vectors"),
+            "tokens": tr("token vectors"),
+            "originals": tr("vectors to rescore with"),
+        }[match.group(2)]
         return f"{kind} · {collection} · {embedder}" + ("" if status == "current" else f" · {tr(status)}")
     return {
         "chunk": tr("chunks with their stems"),

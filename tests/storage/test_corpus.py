@@ -175,9 +175,15 @@ def test_indexes_live_side_by_side_until_one_is_switched_to(store: FileStore, in
     current = store.corpus.current_index("laws")
     assert current is not None
     assert current.id == other.id
-    assert [(i.status, i.vectors) for i in store.corpus.indexes("laws")] == [("current", 2), ("retired", 0)]
+    assert [(i.status, i.vectors) for i in store.corpus.indexes("laws")] == [("current", 2), ("kept", 2)]
     assert store.corpus.collection("laws").version == version + 1
+    assert store.corpus.collection("laws").recipe == Recipe("sentence")
     assert len(store.corpus.chunks(document.id)) == 2
+    assert len(found(store, index, "one")) == 1
+    with pytest.raises(UsageError, match="Queries meet"):
+        store.indexes.drop(other.id)
+    store.indexes.drop(index.id)
+    assert [(i.status, i.vectors) for i in store.corpus.indexes("laws")] == [("current", 2), ("retired", 0)]
     assert store.corpus.chunks(document.id, index.id) == ()
     with pytest.raises(NotFoundError, match="replaced"):
         found(store, index, "one")

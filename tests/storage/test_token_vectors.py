@@ -73,6 +73,7 @@ def test_an_index_by_a_recipe_without_keeps_none(store: FileStore, index: Index)
     (chunk,) = put(store, bare, document_of("a.txt", ""), ["some words"])
     assert store.search.token_vectors(bare, [chunk.id]).packed == {}
     store.corpus.switch_index(bare.id)
+    store.indexes.drop(index.id)
     with store._connections.read() as c:
         tables = {name for (name,) in c.execute("SELECT name FROM sqlite_master")}
     assert not {tokens_table(index.id), tokens_table(bare.id)} & tables

@@ -33,11 +33,16 @@ from workbench.records.corpus import IngestRequest
     type=click.Path(path_type=Path, readable=False),
     help="Fill this folder for a machine without a network.",
 )
-def starter(source: Path | None, target: Path | None) -> None:
+@click.option("--use", is_flag=True, help="Also a second embedder: USE multilingual (32 MB).")
+def starter(source: Path | None, target: Path | None, use: bool) -> None:
     """Brings the starter models: a small language model, an embedder, and tiktoken's ranks. This uses the network."""
     if source and target:
         raise UsageError(tr("Two directions"), tr("--from and --to exclude each other."), tr("Give one of them."))
-    steps = starter_models.prepare(target) if target else starter_models.install(paths.models_folder(), source=source)
+    extra = ("use",) if use else ()
+    folder = paths.models_folder()
+    steps = (
+        starter_models.prepare(target, extra) if target else starter_models.install(folder, source=source, extra=extra)
+    )
     line = StatusLine()
     told = ""
     for progress in steps:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,7 @@ from workbench.corpus.workshop import Workshop
 from workbench.errors import Cancelled, EngineError, UsageError
 from workbench.i18n import language, tr
 from workbench.ports import Cancel, CorpusRepository, DocumentState, Embedder, PackedTokens, Vector
-from workbench.records.corpus import Index, IngestOutcome, IngestProgress, IngestRequest, Metadata, Recipe
+from workbench.records.corpus import Index, IngestOutcome, IngestProgress, IngestRequest, Metadata, Recipe, SERVER_POOLING
 
 TIME_LIMIT_S: Final = 600.0
 """For reading and cutting one document: generous, because the largest take minutes."""
@@ -77,7 +78,7 @@ class Ingester:
             others = self._incomplete(index)
             meter.total = meter.done + len(others)
             yield from take_in(preparer.cutting(others))
-            if index.status == "building" and not self._incomplete(index):
+            if index.status != "current" and not self._incomplete(index):
                 self._corpus.switch_index(index.id)
         except Cancelled:
             yield meter.last(cancelled=True)
@@ -120,7 +121,10 @@ class Ingester:
         """The index that documents go to; makes the collection when it is new."""
         found = {c.name: c for c in self._corpus.collections()}.get(request.collection)
         if found is None:
-            found = self._corpus.create_collection(request.collection, request.recipe or recipe_from("structure"))
+            recipe = request.recipe or recipe_from("structure")
+            if self._embedder.info.pooling == SERVER_POOLING:  # there will be no token vectors to keep
+                recipe = replace(recipe, token_vectors="none")
+            found = self._corpus.create_collection(request.collection, recipe)
         elif request.recipe and request.recipe != found.recipe:
             if found.documents and not request.rechunk:
                 raise _other_recipe(request.collection, found.recipe, request.recipe)

