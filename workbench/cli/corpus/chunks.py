@@ -86,11 +86,15 @@ def _table_of(found: Sequence[Chunk]) -> None:
             " › ".join(c.heading[-1:]),
             str(c.tokens),
             "✂" if c.truncated else "",
-            " ".join(c.text[:200].split()),
+            _beginning(c),
         )
         for c in found
     ]
     print_table(head, rows, right=(0, 3))
+
+
+def _beginning(chunk: Chunk) -> str:
+    return " ".join(chunk.text[:200].split())
 
 
 def _rest(there: int, limit: int) -> None:
@@ -171,7 +175,7 @@ def _exposure(found: Exposure, limit: int, *, never: bool, as_json: bool) -> Non
             o.chunk.source_id,
             str(o.chunk.ordinal + 1),
             o.chunk.id,
-            " ".join(o.chunk.text[:200].split()),
+            _beginning(o.chunk),
         )
         for o in found.hubs[:limit]
     ]
@@ -202,23 +206,23 @@ def chunk(
     """Shows a chunk, by its id or the beginning of it."""
     with front.desk("read") as desk:
         found, lenses = desk.chunk(chunk_id), desk.lenses
-        told: list[object] = [found]
+        told: dict[str, object] = {}
         if not as_json:
             _heading(found)
         if query is not None:
-            told += [lenses.words(found, query), lenses.pieces(found)]
+            told |= {"words": lenses.words(found, query), "pieces": lenses.pieces(found)}
         if used_by:
-            told.append(lenses.usage(found))
+            told["used_by"] = lenses.usage(found)
         if like:
-            told.append(lenses.like(found, limit))
+            told["like"] = lenses.like(found, limit)
         if neighbours:
-            told.append(lenses.around(found))
+            told["neighbours"] = lenses.around(found)
     if as_json:
-        print_json(told if len(told) > 1 else found)
+        print_json({"chunk": found, **told} if told else found)
         return
-    if len(told) == 1:
+    if not told:
         say(found.indexed_text)
-    for one in told[1:]:
+    for one in told.values():
         say("")
         _tell(one, limit)
 
@@ -310,7 +314,7 @@ def _likeness(found: Likeness) -> None:
             n.chunk.source_id,
             str(n.chunk.ordinal + 1),
             n.chunk.id,
-            " ".join(n.chunk.text[:200].split()),
+            _beginning(n.chunk),
         )
         for n in found.near
     ]
