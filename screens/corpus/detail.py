@@ -9,9 +9,13 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import TabbedContent, TabPane
 
+from screens.corpus.boundaries import BoundariesTab
+from screens.corpus.like import LikeTab
 from screens.corpus.metadata import MetadataTab
 from screens.corpus.tab import ChunkTab
 from screens.corpus.text import TextTab
+from screens.corpus.tokens import TokensTab
+from screens.corpus.used import UsedTab
 from screens.style import content
 from screens.work import Jobs
 from workbench.i18n import tr
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
 
 TABS: Final[tuple[tuple[str, str, type[ChunkTab]], ...]] = (
     ("text", "text", TextTab),
+    ("boundaries", "boundaries", BoundariesTab),
+    ("tokens", "tokens", TokensTab),
+    ("used", "used by", UsedTab),
+    ("like", "like this", LikeTab),
     ("metadata", "metadata", MetadataTab),
 )
 """The id of each tab, its title (in English, translated where it is drawn), and what is in it; in the strip's order:
