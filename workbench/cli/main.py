@@ -23,6 +23,8 @@ from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
 from workbench.cli.models import bench, cards, chat, files, ladder, presets
 from workbench.cli.servers import servers
 from workbench.cli.streams import discard_output, prepare_streams
+from workbench.cli.tools import decide as decisions
+from workbench.cli.tools import inventory, money, tokens, usage
 from workbench.errors import UsageError, WorkbenchError, reason_of
 from workbench.i18n import tr
 
@@ -99,6 +101,11 @@ for family in (
     review,
     rerank,
     transforms,
+    usage,
+    tokens,
+    money,
+    decisions,
+    inventory,
 ):
     for command in family.COMMANDS:
         workbench.add_command(command)

@@ -1,0 +1,1 @@
+"""Commands about tokens, money, decisions and what models there are."""

@@ -1,0 +1,176 @@
+"""``workbench usage``: what models were called for, how many tokens and how long, and what that costs."""
+
+from __future__ import annotations
+
+import click
+
+from workbench.cli.display import print_json, print_table, say
+from workbench.cli.front import FrontEnds
+from workbench.desk import Desk
+from workbench.errors import NotFoundError
+from workbench.i18n import tr
+from workbench.money.costs import call_cost, hit_ratio
+from workbench.records.money import Waterfall
+from workbench.records.usage import Call, UsageSum
+from workbench.usage.ledger import GROUPS, added
+from workbench.usage.times import call_phases, trace_phases
+
+BAR: int = 30
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--by", "groups", type=click.Choice(GROUPS), multiple=True, help="Add up by this; may be repeated [day and model]."
+)
+@click.option("--price", metavar="PROVIDER#MODEL", default="", help="What all of it would cost at this price.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_context
+def usage(context: click.Context, groups: tuple[str, ...], price: str, as_json: bool) -> None:
+    """Every call of a language model, added up: tokens, cache hits, time, cost.
+
+    Questions, chats, evaluations, judges and benches are counted, whether a model runs here or on a server.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    by = [name for name in GROUPS if name in groups] if groups else ["day", "model"]
+    with context.obj.desk("read") as desk:
+        sums = desk.money.ledger.sums(by)
+        if as_json:
+            print_json(sums)
+        elif not sums:
+            say(tr("No model was called yet."))
+        else:
+            _print_sums(desk, sums, by, price)
+
+
+def _print_sums(desk: Desk, sums: tuple[UsageSum, ...], by: list[str], price: str) -> None:
+    names = {"day": tr("day"), "server": tr("where"), "model": tr("model"), "purpose": tr("purpose")}
+    head = [names[name] for name in by]
+    head += [tr("calls"), tr("fresh"), tr("cached"), tr("output"), "H", tr("time"), tr("cost")]
+    rows = [_row(desk, one, by, price) for one in sums]
+    if len(rows) > 1:
+        (total,) = added(sums, ())
+        rows.append([tr("together"), *[""] * (len(by) - 1), *_row(desk, total, [], price)])
+    print_table(head, rows, right=range(len(by), len(head)))
+
+
+def _row(desk: Desk, one: UsageSum, by: list[str], price: str) -> list[str]:
+    hit = hit_ratio(one.usage)
+    used = one.usage
+    named = [getattr(one, name) or (tr("here") if name == "server" else "") for name in by]
+    counts = [f"{n:,}" for n in (one.calls, used.fresh, used.cache_read, used.output)]
+    return [*named, *counts, "–" if hit is None else f"{hit:.0%}", f"{one.seconds:,.1f} s", _cost(desk, one, price)]
+
+
+def _cost(desk: Desk, one: UsageSum, price: str) -> str:
+    if price:
+        found = desk.money.price(price)
+        return f"{call_cost(one.usage, found):.4f} {found.currency}{' !' if desk.money.stale(found) else ''}"
+    known = desk.money.cost_of(one)
+    return f"{known[0]:.4f} {known[1]}" if known else "–"
+
+
+@usage.command()
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many.")
+@click.option("--model", default="", help="Only of this model.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def calls(front: FrontEnds, limit: int, model: str, as_json: bool) -> None:
+    """Lists the newest calls, with where their time went."""
+    with front.desk("read") as desk:
+        found = desk.money.ledger.calls(limit, model)
+    if as_json:
+        print_json(found)
+        return
+    head = (tr("began"), tr("purpose"), tr("model"), tr("fresh"), tr("cached"), tr("output"), "TTFT", tr("ms"), "")
+    print_table(head, [_call_row(call) for call in found], right=(3, 4, 5, 6, 7))
+
+
+def _call_row(call: Call) -> tuple[str, ...]:
+    used = call.usage
+    tokens = [f"{n:,}" for n in (used.fresh, used.cache_read, used.output)]
+    ttft = "–" if call.ttft_ms is None else f"{call.ttft_ms:,.0f}"
+    phases = " · ".join(f"{phase_name(p.name)} {p.ms:,.0f}" for p in call_phases(call).phases)
+    began = f"{call.began.astimezone():%m-%d %H:%M:%S}"
+    return began, call.purpose, call.model, *tokens, ttft, f"{call.total_ms:,.0f}", phases
+
+
+@usage.command()
+@click.argument("trace_id", metavar="[TRACE]", default="last")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def waterfall(front: FrontEnds, trace_id: str, as_json: bool) -> None:
+    """Shows where a question's time went, by its trace ("last" for the newest); the parts add up to the total."""
+    with front.desk("read") as desk:
+        parts = trace_phases(desk.trace(trace_id))
+    if as_json:
+        print_json(parts)
+    else:
+        print_waterfall(parts)
+
+
+def print_waterfall(parts: Waterfall) -> None:
+    """A line a phase, its bar where it lies in the whole."""
+    width, start = max((len(phase_name(p.name)) for p in parts.phases), default=0), 0.0
+    scale = BAR / parts.total_ms if parts.total_ms else 0.0
+    for p in parts.phases:
+        bar = " " * int(start * scale) + "█" * max(1, round(p.ms * scale))
+        say(f"{phase_name(p.name):<{width}}  {p.ms:>10,.1f} ms  {bar}", newlines=False)
+        start += p.ms
+    say(f"{tr('total'):<{max(width, len(tr('total')))}}  {parts.total_ms:>10,.1f} ms")
+
+
+@usage.command()
+@click.argument("model")
+@click.option("--server", default="", help="The address of its server [it runs here].")
+@click.option("--fresh", type=click.IntRange(0), help="Foretell a call of so many tokens that no cache serves…")
+@click.option("--output", type=click.IntRange(1), help="…and so many written.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def latency(front: FrontEnds, model: str, server: str, fresh: int | None, output: int | None, as_json: bool) -> None:
+    """Fits L = L0 + α·fresh + β·output to a model's stored calls, and tests TTFT + (N-1)·TPOT on them."""
+    with front.desk("read") as desk:
+        fit, medians = desk.money.ledger.fit(model, server), desk.money.ledger.forecast(model, server)
+    if medians is None:
+        raise NotFoundError(
+            tr("No calls"),
+            tr("The ledger has no timed call of “{model}”.", model=model),
+            tr("workbench usage lists it."),
+        )
+    if as_json:
+        print_json({"fit": fit, "forecast": medians})
+        return
+    say(
+        tr(
+            "TTFT {ttft} ms, TPOT {tpot} ms (medians of {calls} calls); TTFT + (N-1)·TPOT misses by {error} (median)",
+            ttft=f"{medians.ttft_ms:,.0f}",
+            tpot=f"{medians.tpot_ms:.1f}",
+            calls=medians.calls,
+            error=f"{medians.error:.1%}",
+        )
+    )
+    if fit is None:
+        say(tr("Too few calls, or too much alike, to tell α from β."))
+        return
+    r2 = "–" if fit.r2 is None else f"{fit.r2:.3f}"
+    say(f"L0 {fit.fixed_ms:,.0f} ms · α {fit.alpha_ms:.3f} ms · β {fit.beta_ms:.2f} ms · R² {r2} · n {fit.calls}")
+    if fresh is not None and output is not None:
+        predicted = fit.predict(fresh, output)
+        say(tr("{fresh} fresh and {output} written: {ms} ms", fresh=fresh, output=output, ms=f"{predicted:,.0f}"))
+
+
+def phase_name(name: str) -> str:
+    """A phase in the interface's language."""
+    names = {
+        "network": tr("network"),
+        "queue": tr("queue"),
+        "prefill": tr("prefill"),
+        "decode": tr("decode"),
+        "tools": tr("tools"),
+        "checks": tr("checks"),
+        "unexplained": tr("unexplained"),
+    }
+    return names[name]
+
+
+COMMANDS = (usage,)
