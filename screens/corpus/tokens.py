@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,10 +13,16 @@ from textual.widgets import Input, Static
 from screens.corpus.tab import ChunkTab
 from screens.style import Line, Tone, content, count
 from screens.widgets.facts import Fact, Facts
+from screens.work import Jobs, Latest
+from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.lenses.told import column_words
 from workbench.records.corpus import Chunk
 from workbench.records.lenses import AskedWord, IndexedWord, PieceLens, WordLens
+
+if TYPE_CHECKING:
+    from screens.app import WorkbenchApp
+    from workbench.desk import Desk
 
 
 class TokensTab(ChunkTab):
@@ -25,6 +32,10 @@ class TokensTab(ChunkTab):
     TokensTab Input { height: 1; border: none; padding: 0; background: $surface; }
     TokensTab Static, TokensTab Facts { margin-top: 1; }
     """
+
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__(desk, jobs)
+        self._latest = Latest(jobs, self, self._read_words, self._draw_words, self._failed)
 
     def compose(self) -> ComposeResult:
         """The question, its words, the chunk's, its pieces."""
@@ -49,11 +60,16 @@ class TokensTab(ChunkTab):
             self._ask(self.chunk)
 
     def _ask(self, chunk: Chunk) -> None:
-        query = self.query_one(Input).value
-        self.jobs.read(self, lambda: self.desk.lenses.words(chunk, query), lambda found: self._draw_words(chunk, found))
+        self._latest.submit((chunk, self.query_one(Input).value))
 
-    def _draw_words(self, chunk: Chunk, found: WordLens) -> None:
-        if chunk is not self.chunk or found.query not in ("", self.query_one(Input).value):
+    def _read_words(self, asked: tuple[Chunk, str]) -> WordLens:
+        return self.desk.lenses.words(*asked)
+
+    def _failed(self, error: WorkbenchError) -> None:
+        cast("WorkbenchApp", self.app).show_error(error)
+
+    def _draw_words(self, about: tuple[Chunk, str], found: WordLens) -> None:
+        if about[0] is not self.chunk:
             return
         asked = self.query_one("#asked", Static)
         asked.update(content(*_asked(found)) if found.query else Content(""))
