@@ -54,7 +54,7 @@ class FileBrowsing:
         self._connections = connections
 
     def count(self, index: Index, query: ChunkQuery) -> int:
-        """How many chunks an unrestricted query lists; counted in the table's own indexes."""
+        """How many chunks a straight query lists; counted in the table's own indexes."""
         condition = _condition(index, query)
         with self._connections.read() as c:
             row = c.execute(f"SELECT count(*) FROM chunk c WHERE {condition.text}", condition.values).fetchone()

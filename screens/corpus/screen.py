@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, cast, get_args
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
-from screens.base import ModeScreen
+from screens.corpus.boundaries import count_flags, next_flag
+from screens.corpus.changing import Changing
+from screens.corpus.chunks import COLUMNS_SETTING, ORDER_SETTING, ChunkPane
+from screens.corpus.columns import ColumnsDialog, chosen
 from screens.corpus.detail import Detail
-from screens.dialogs import ConfirmDialog, NoteDialog
+from screens.corpus.goto import GoToDialog
+from screens.corpus.health import HealthScreen
+from screens.corpus.healthlines import HealthLines
+from screens.dialogs import ChoiceDialog
 from screens.source import SourceView, read_chunk, read_span, show_source
-from screens.style import Line, Tone, content, count, place
+from screens.style import Line, Tone, content, count
+from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Grid, ListPane, Row
-from screens.work import Failed, Jobs
-from workbench.errors import NotFoundError, WorkbenchError
+from screens.widgets.keys import with_alt
+from screens.work import Jobs, Latest
+from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.records.corpus import Chunk, Collection, Document, DocumentStatus
+from workbench.records.browsing import ChunkOrder, ChunkQuery
+from workbench.records.corpus import Chunk, Collection, Document
+from workbench.records.health import Finding, Health
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
-    from workbench.ports import DeleteCheck
+
+Found = tuple[Collection | None, tuple[Document, ...], list[Row], Health | None, tuple[str, str]]
 
 
 class Columns(Vertical):
@@ -37,12 +49,12 @@ class Columns(Vertical):
 
     def compose(self) -> ComposeResult:
         """Table and detail."""
-        yield ListPane(_chunks_title, _chunk_columns(), id="chunks")
+        yield ChunkPane(self._desk, self._jobs)
         yield Detail(self._desk, self._jobs)
 
 
-class CorpusScreen(ModeScreen):
-    """Documents of the chosen collection on the left, their chunks on the right."""
+class CorpusScreen(Changing):
+    """The collection's documents on the left, their chunks on the right; on a narrow terminal one of the two."""
 
     CSS_PATH = "corpus.tcss"
     AUTO_FOCUS = "#documents-grid"
@@ -50,9 +62,25 @@ class CorpusScreen(ModeScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "app.ingest", "Ingest", id="corpus.ingest", tooltip="Read files into a collection"),
         Binding("o", "open", "Source", id="corpus.open", tooltip="The source at this place, the chunk lit"),
+        Binding("a", "all", "All chunks", id="corpus.all", tooltip="The whole collection's chunks, or one document's"),
+        Binding("h", "health", "Health", id="corpus.health", tooltip="What is wrong with it, and where its bytes are"),
+        Binding("e", "edit", "Edit", id="corpus.edit", tooltip="Change the documents' metadata"),
+        Binding("ctrl+z", "undo", "Undo", show=False, id="corpus.undo", tooltip="Takes the last edit of metadata back"),
+        Binding("E,shift+e", "edits", "Edits", show=False, id="corpus.edits", tooltip="What was changed, to take back"),
         Binding("R,shift+r", "retire", "Retire", id="corpus.retire", tooltip="Retire the documents, or restore them"),
         Binding("D,shift+d", "delete", "Delete", id="corpus.delete", tooltip="Delete the documents, and prove it"),
+        *with_alt("f", "filter", "Filter", id="corpus.filter", tooltip="Only chunks whose metadata match"),
+        Binding("s", "sort", "Sort", id="corpus.sort", tooltip="The chunks by size, language or date"),
+        Binding("S,shift+s", "reverse", "Backwards", show=False, id="corpus.reverse", tooltip="The other way round"),
+        Binding("number_sign", "go_to", "Go to id", key_display="#", id="corpus.goto", tooltip="The chunk of that id"),
+        Binding("n", "walk(1)", "Next chunk", show=False, id="corpus.next", tooltip="The one after it in its document"),
+        Binding("p", "walk(-1)", "Chunk before", show=False, id="corpus.previous", tooltip="In its document"),
         Binding("g", "app.choose_collection", "Collection", id="corpus.collection", tooltip="Choose another one"),
+        Binding("C,shift+c", "columns", "Columns", show=False, id="corpus.columns", tooltip="What the list tells"),
+        Binding("b", "next_flag", "Next flag", id="corpus.flag", tooltip="The next chunk that is cut badly"),
+        Binding("B,shift+b", "count_flags", "All flags", show=False, id="corpus.flags", tooltip="Counted by document"),
+        Binding("t", "see_tokens", "Tokens", show=False, id="corpus.tokens", tooltip="Its words and pieces"),
+        Binding("slash", "find", "Find", show=False, key_display="/", id="corpus.find", tooltip="Chunks with words"),
         Binding("left_square_bracket", "turn(-1)", "Tab before", key_display="[", show=False, id="corpus.tab.before"),
         Binding(
             "right_square_bracket",
@@ -68,14 +96,26 @@ class CorpusScreen(ModeScreen):
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
         self._collection: Collection | None = None
-        self._documents: dict[str, Document] = {}
-        self._chunks: dict[str, Chunk] = {}
+        self._all = False
+        self._changed_file = False
+        self._wanted: Chunk | None = None
+        self._latest = Latest(jobs, self, self._read_chunk, self._show_chunk, self._not_read)
 
     def body(self) -> Iterable[Widget]:
         """Documents beside chunks; a hint where there are none."""
         with Horizontal(id="corpus"):
-            yield ListPane(self._documents_title, _document_columns(), id="documents", marks=True)
+            with Vertical(id="left"):
+                yield ListPane(self._documents_title, _document_columns(), id="documents", marks=True)
+                yield HealthLines()
             yield Columns(self.desk, self.jobs)
+
+    def legend(self) -> list[Fact]:
+        """Signs of the two lists."""
+        return [
+            ("✓  ◦  ~", tr("a document: current, retired, with warnings")),
+            ("✂", tr("a chunk that its embedder does not see whole")),
+            ("▪", tr("marked")),
+        ]
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -90,53 +130,80 @@ class CorpusScreen(ModeScreen):
         """The collection's documents."""
         self.jobs.read(self, self._read, self._show_documents)
 
-    def _read(self) -> tuple[Collection | None, tuple[Document, ...], list[Row]]:
+    def _read(self) -> Found:
         name = self.desk.collection
         collection = next((c for c in self.desk.collections() if c.name == name), None)
         documents = self.desk.documents(name) if collection else ()
-        return collection, documents, [_document_row(d) for d in documents]
+        examined = self.desk.doctor.last(name) if collection else None
+        remembered = (self.desk.setting(COLUMNS_SETTING), self.desk.setting(ORDER_SETTING))
+        return collection, documents, [_document_row(d) for d in documents], examined, remembered
 
-    def _show_documents(self, found: tuple[Collection | None, tuple[Document, ...], list[Row]]) -> None:
-        collection, documents, rows = found
-        if (collection and collection.name) != (self._collection and self._collection.name):
+    def _show_documents(self, found: Found) -> None:
+        collection, documents, rows, examined, (columns, order) = found
+        chunks = self.query_one(ChunkPane)
+        moved = (collection and collection.name) != (self._collection and self._collection.name)
+        if moved:
             self.query_one("#documents", ListPane).show_all()
+            self._all = False
+        if self._collection is None:
+            chunks.names = chosen(columns)
+            chunks.asked = _ordered(chunks.asked, order)
         self._collection = collection
-        self._documents = {d.id: d for d in documents}
-        self.query_one("#documents", ListPane).show(rows)
-        if not documents:
-            self._show_chunks("", ((), []))
+        self.documents = {d.id: d for d in documents}
+        self.query_one(HealthLines).show(examined, collection)
+        self._changed_file = True
+        self.query_one("#documents", ListPane).show(rows)  # its cursor's message lists the chunks
 
     @on(Grid.Highlighted, "#documents-grid")
     def document_chosen(self, event: Grid.Highlighted) -> None:
-        """Its chunks, read in a worker; those of a document left meanwhile are not shown."""
-        document_id = event.key
-        if document_id:
-            self.jobs.read(self, lambda: self._read_chunks(document_id), lambda c: self._show_chunks(document_id, c))
-        else:
-            self._show_chunks("", ((), []))
+        """Its chunks, unless all are listed; what is listed already is listed anew where the file changed."""
+        asked, changed = self.query_one(ChunkPane).asked, self._changed_file
+        self._changed_file = False
+        same = asked.document_id == event.key or self._all
+        if changed or not same:
+            self._list(stay=same)
 
-    def _read_chunks(self, document_id: str) -> tuple[tuple[Chunk, ...], list[Row]]:
-        chunks = self.desk.chunks(document_id)
-        return chunks, [_chunk_row(c) for c in chunks]
-
-    def _show_chunks(self, document_id: str, found: tuple[tuple[Chunk, ...], list[Row]]) -> None:
-        if document_id != self.query_one("#documents-grid", Grid).key:
+    def _list(self, *, stay: bool = False) -> None:
+        """What the two lists stand on: all chunks, or those of the document under the cursor."""
+        chunks, document = self.query_one(ChunkPane), self.document
+        if document is None or self._collection is None:
+            chunks.show_nothing()
+            self.query_one(Detail).show(None, self._nothing())
             return
-        chunks, rows = found
-        self._chunks = {c.id: c for c in chunks}
-        self.query_one("#chunks", ListPane).show(rows)
-        self._draw_chunk(self.query_one("#chunks-grid", Grid).key)
+        name = "" if self._all else document.id
+        chunks.show(replace(chunks.asked, collection=self._collection.name, document_id=name), stay=stay)
+
+    @on(ChunkPane.Shown)
+    def listed(self, event: ChunkPane.Shown) -> None:
+        """Where nothing is listed, the detail says why."""
+        if not event.total:
+            self._wanted = None
+            self.query_one(Detail).show(None, self._nothing())
 
     @on(Grid.Highlighted, "#chunks-grid")
     def chunk_chosen(self, event: Grid.Highlighted) -> None:
-        """Its text and facts."""
-        self._draw_chunk(event.key)
+        """Its text and facts; of a row that isn't read yet, as soon as it is."""
+        if event.key:
+            self._latest.submit(event.key)
 
-    def _draw_chunk(self, chunk_id: str) -> None:
-        document = self._documents.get(self.query_one("#documents-grid", Grid).key)
-        searched = self._chunks if document else self._documents
-        nothing = _not_found() if searched else _nothing(document)
-        self.query_one(Detail).show(self._chunks.get(chunk_id), nothing)
+    def _read_chunk(self, chunk_id: str) -> Chunk | None:
+        return self.desk.browser.chunk(chunk_id)
+
+    def _not_read(self, error: WorkbenchError) -> None:
+        self.bench.show_error(error)
+
+    def _show_chunk(self, _: str, chunk: Chunk | None) -> None:
+        self._wanted = chunk
+        self.query_one(Detail).show(chunk, content((tr("This chunk is gone."), Tone.DIM)))
+
+    def _nothing(self) -> Content:
+        document = self.document
+        asked = self.query_one(ChunkPane).asked
+        if document and (asked.words or asked.filter):
+            return content((tr("No chunk passes: esc in the list shows all again."), Tone.DIM))
+        if document is None and self.documents:
+            return content((tr("No row holds what is searched for: esc in the list shows all."), Tone.DIM))
+        return _nothing(document)
 
     def _documents_title(self, shown: int, there: int) -> str:
         name = self._collection.name if self._collection else tr("Documents")
@@ -145,111 +212,185 @@ class CorpusScreen(ModeScreen):
 
     # -- keys ------------------------------------------------------------------------------------------------------
 
-    @property
-    def _document(self) -> Document | None:
-        return self._documents.get(self.query_one("#documents-grid", Grid).key)
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """A narrow terminal shows the side that has the focus."""
+        self.set_class(any(node.id == "right" for node in event.widget.ancestors), "-inside")
+
+    def _inside(self, widget: Widget | None = None) -> None:
+        """To the right side, which a narrow terminal may have to show first."""
+        self.add_class("-inside")
+        (widget or self.query_one("#chunks-grid")).focus()
 
     @on(Grid.Opened, "#documents-grid")
     def to_chunks(self) -> None:
         """Enter goes one level in."""
-        self.query_one("#chunks-grid", Grid).focus()
+        if self._all:
+            self._all = False
+            self._list()
+        self._inside()
 
     @on(Grid.Opened, "#chunks-grid")
     def action_open(self) -> None:
         """The source text, the chunk lit (its start when the document has no chunks)."""
-        chunk, document = self.query_one("#chunks-grid", Grid).key, self._document
+        chunk, document = self._wanted, self.document
         if document is None:
             self.notify(tr("There is no document here to open."), timeout=3)
             return
-        key = document.id
+        name, key = chunk.id if chunk else "", document.id
 
         def read() -> SourceView:
-            return read_chunk(self.desk, chunk) if chunk else read_span(self.desk, key, 0, 0)
+            return read_chunk(self.desk, name) if name else read_span(self.desk, key, 0, 0)
 
-        self.jobs.read(self, read, lambda view: show_source(self, view), self._failed(document))
+        self.jobs.read(self, read, lambda view: show_source(self, view), self.failed(document))
 
     def action_turn(self, tabs: int) -> None:
         """Another way to see the chunk."""
+        self._inside(self.focused if self.has_class("-inside") else None)
         self.query_one(Detail).turn(tabs)
 
     def action_back(self) -> None:
         """One level out."""
+        self.remove_class("-inside")
         self.query_one("#documents-grid", Grid).focus()
 
-    def _acted_on(self) -> list[Document]:
-        """The marked documents; the one under the cursor when none is."""
-        marked = self.query_one("#documents-grid", Grid).marked
-        document = self._document
-        return [d for d in self._documents.values() if d.id in marked] or ([document] if document else [])
-
-    def action_retire(self) -> None:
-        """Retires the documents, or restores them when all are retired."""
-        documents = self._acted_on()
-        if not documents:
+    def action_all(self) -> None:
+        """All chunks of the collection, or those of the document of the one under the cursor; the chunk stays."""
+        if not self.document:
             return
-        keys, retire = [d.id for d in documents], any(d.status == "current" for d in documents)
-        told = tr("Retired: it is kept, and not found.") if retire else tr("Restored: it is found again.")
-        if len(keys) > 1:
-            told = tr("{count} retired.", count=len(keys)) if retire else tr("{count} restored.", count=len(keys))
-        status: DocumentStatus = "retired" if retire else "current"
-        failed = self._failed(*documents)
-        self.jobs.read(self, lambda: self.desk.set_status(keys, status), lambda _: self._changed(told), failed)
+        self._all = not self._all
+        if not self._all and self._wanted:
+            self.query_one("#documents-grid", Grid).go_to(self._wanted.document_id)
+        self._list(stay=True)
+        self._inside()
 
-    def _changed(self, told: str) -> None:
-        self.notify(told, timeout=4, markup=False)
-        self.bench.changed()
+    def action_find(self) -> None:
+        """The line that searches the chunks."""
+        self._inside()
+        self.query_one(ChunkPane).open_line("find")
 
-    def action_delete(self) -> None:
-        """Asks, then deletes."""
-        documents = self._acted_on()
-        if not documents:
-            return
-        chunks = count(sum(d.chunks for d in documents))
-        parts = tr("text, full-text rows and vectors")
-        what = tr(
-            "{name} goes for good ({chunks} chunks): {parts}.", name=documents[0].source_id, chunks=chunks, parts=parts
+    def action_filter(self) -> None:
+        """The line that filters the chunks."""
+        self._inside()
+        self.query_one(ChunkPane).open_line("chunk-filter")
+
+    def action_sort(self) -> None:
+        """Asks for the order."""
+        orders = {
+            "document": (tr("as in the documents"), tr("in the order in which they were read")),
+            "tokens": (tr("tokens"), tr("by the embedder's tokenizer, the shortest first")),
+            "length": (tr("length"), tr("in characters, the shortest first")),
+            "language": (tr("language"), ""),
+            "date": (tr("date"), tr("of the document, the oldest first")),
+        }
+        rows = [Row(order, (name, (told, Tone.DIM))) for order, (name, told) in orders.items()]
+        chosen = self.query_one(ChunkPane).asked.order
+        dialog = ChoiceDialog(tr("Sort the chunks"), rows, chosen)
+        self.app.push_screen(dialog, lambda order: self._sort(cast(ChunkOrder, order)) if order else None)
+
+    def _sort(self, order: ChunkOrder, *, descending: bool = False) -> None:
+        self.query_one(ChunkPane).order_by(order, descending=descending)
+        kept = f"{order} down" if descending else order
+        self.jobs.read(self, lambda: self.desk.remember(ORDER_SETTING, kept), lambda _: None)
+
+    def action_reverse(self) -> None:
+        """The other way round."""
+        asked = self.query_one(ChunkPane).asked
+        self._sort(asked.order, descending=not asked.descending)
+
+    def action_columns(self) -> None:
+        """Asks what the list tells."""
+
+        def take(names: str | None) -> None:
+            if names:
+                self.query_one(ChunkPane).choose_columns(names)
+                self.jobs.read(self, lambda: self.desk.remember(COLUMNS_SETTING, names), lambda _: None)
+
+        self.app.push_screen(ColumnsDialog(self.query_one(ChunkPane).names), take)
+
+    def action_go_to(self) -> None:
+        """Asks for an id."""
+        self.app.push_screen(
+            GoToDialog(self.desk, self.jobs), lambda wanted: self.go_to_chunk(wanted) if wanted else None
         )
-        title = tr("Delete the document?")
-        if len(documents) > 1:
-            many = count(len(documents))
-            what = tr(
-                "{count} documents go for good ({chunks} chunks): {parts}.", count=many, chunks=chunks, parts=parts
-            )
-            title = tr("Delete {count} documents?", count=many)
-        kept = tr("Traces of earlier questions keep the passages they showed; nothing in the workbench removes those.")
-        dialog = ConfirmDialog(title, f"{what}\n\n{kept}", tr("Delete"), tr("Keep"))
-        self.app.push_screen(dialog, lambda yes: self._delete(documents) if yes else None)
 
-    def _delete(self, documents: list[Document]) -> None:
-        keys = [d.id for d in documents]
-        self.jobs.read(self, lambda: self.desk.delete_documents(keys), self._deleted, self._failed(*documents))
+    def go_to_chunk(self, chunk_id: str) -> None:
+        """Shows the chunk whose id begins so, in its document; says so when there is none, or several."""
+        self.jobs.read(self, lambda: self.desk.chunk(chunk_id), self._go_to)
 
-    def _failed(self, *documents: Document) -> Failed:
-        """Shows what is there now: when a document is gone, another workbench was faster."""
-        names = ", ".join(document.source_id for document in documents)
+    def _go_to(self, chunk: Chunk) -> None:
+        if chunk.document_id not in self.documents:
+            self.notify(tr("That chunk is in another collection."), severity="warning", timeout=4)
+            return
+        chunks, documents = self.query_one(ChunkPane), self.query_one("#documents", ListPane)
+        documents.show_all()
+        documents.grid.go_to(chunk.document_id)
+        name = "" if self._all else chunk.document_id
+        chunks.show_lines(find="", where="")
+        chunks.show(replace(chunks.asked, document_id=name, filter="", words=""), at=chunk.id)
+        self._inside()
 
-        def failed(error: WorkbenchError) -> None:
-            self.bench.changed()
-            if isinstance(error, NotFoundError):
-                gone = tr("Not in the file any more, or not all of it: {names}.", names=names)
-                error = NotFoundError(tr("No such document"), gone, tr("The list has been read anew."))
-            self.bench.show_error(error)
+    def see(self, chunk_id: str, tab: str) -> None:
+        """Shows the chunk of that id, that tab of it in front."""
+        self.query_one(Detail).open(tab)
+        self.go_to_chunk(chunk_id)
 
-        return failed
+    def action_next_flag(self) -> None:
+        """Whatever list the chunk is in."""
+        if self._collection:
+            next_flag(self, self._collection.name, self._wanted)
 
-    def _deleted(self, checks: tuple[DeleteCheck, ...]) -> None:
-        title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")
-        lines = [line for check in checks for line in _proof(check)]
-        self.bench.changed()
-        self.app.push_screen(NoteDialog(title, content(*lines)))
+    def action_count_flags(self) -> None:
+        """In the background."""
+        if self._collection:
+            count_flags(self, self._collection.name, len(self.documents))
+
+    def action_see_tokens(self) -> None:
+        """The tab of tokens."""
+        self.query_one(Detail).open("tokens")
+
+    def action_walk(self, step: int) -> None:
+        """The next chunk of its document, or the one before; the list follows where it has it."""
+        chunk, name = self._wanted, self._collection.name if self._collection else ""
+        if chunk is None:
+            return
+
+        def read() -> tuple[Chunk | None, int | None]:
+            found = self.desk.browser.neighbour(name, chunk.id, step)
+            return found, self.desk.browser.key(name, found.id) if found else None
+
+        self.jobs.read(self, read, self._walked)
+
+    def _walked(self, found: tuple[Chunk | None, int | None]) -> None:
+        chunk, key = found
+        if chunk is None or key is None:
+            self.notify(tr("The document ends here."), timeout=2)
+        elif not self.query_one(ChunkPane).go_to(key):
+            self._show_chunk("", chunk)
+
+    # -- health ----------------------------------------------------------------------------------------------------
+
+    @on(HealthLines.Opened)
+    def action_health(self) -> None:
+        """The page of checks and of the file's space."""
+        if self._collection:
+            self.app.push_screen(HealthScreen(self.desk, self.jobs, self._collection.name), self._from_health)
+
+    def _from_health(self, finding: Finding | None) -> None:
+        """Goes to what was found."""
+        self.reload()
+        if finding and finding.kind == "chunk":
+            self.go_to_chunk(finding.id)
+        elif finding and finding.kind == "document":
+            self.query_one("#documents", ListPane).show_all()
+            self.query_one("#documents-grid", Grid).go_to(finding.id)
+            self.action_back()
 
 
-def _proof(check: DeleteCheck) -> Iterable[Line]:
-    """One line per place that could still mention the document."""
-    yield tr("Rows that still mention {name}:", name=check.source_id) + "\n"
-    for where, left in check.remaining.items():
-        yield ("\n✗ ", Tone.BAD) if left else ("\n✓ ", Tone.GOOD)
-        yield f"{where:<24}{count(left):>6}"
+def _ordered(query: ChunkQuery, remembered: str) -> ChunkQuery:
+    """The query in the remembered order."""
+    order, _, way = remembered.partition(" ")
+    known = next((name for name in get_args(ChunkOrder) if name == order), query.order)
+    return replace(query, order=known, descending=bool(way))
 
 
 def _document_columns() -> list[Column]:
@@ -267,34 +408,6 @@ def _document_row(document: Document) -> Row:
         mark = ("~", Tone.WARN)
     name: Line = document.source_id if document.status == "current" else (document.source_id, Tone.DIM)
     return Row(document.id, (mark, name, (document.language, Tone.DIM), count(document.chunks)))
-
-
-def _chunks_title(shown: int, there: int) -> str:
-    return f"{tr('Chunks')} ── {count(there) if shown == there else f'{count(shown)}/{count(there)}'}"
-
-
-def _chunk_columns() -> list[Column]:
-    return [
-        Column("#", 4, "right"),
-        Column("§", 18, keep=60, fold=True),
-        Column("p", 4, "right", fold=True),
-        Column("tok", 5, "right"),
-        Column("", 2, fold=True),
-        Column(tr("text"), 0),
-    ]
-
-
-def _chunk_row(chunk: Chunk) -> Row:
-    flag: Line = ("✂", Tone.BAD) if chunk.truncated else ""
-    page = chunk.page_label or (str(chunk.page) if chunk.page is not None else "")
-    start = " ".join(chunk.text[:120].split())
-    return Row(
-        chunk.id, (str(chunk.ordinal + 1), place(chunk.heading), page, count(chunk.tokens), flag, (start, Tone.DIM))
-    )
-
-
-def _not_found() -> Content:
-    return content((tr("No row holds what is searched for: esc in the list shows all."), Tone.DIM))
 
 
 def _nothing(document: Document | None) -> Content:

@@ -16,7 +16,7 @@ from workbench.records.retrieval import FilterNode
 from workbench.retrieval.filters import parse_filter
 
 HEAD: Final = 256
-"""Rows that an unrestricted listing has at once, before the rest of its order is known."""
+"""Rows that a straight listing has at once, before the rest of its order is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Browser:
             yield Listing(query, 0, np.empty(0, np.int64))
             return
         where = self._filter(query)
-        if not query.restricted:
+        if query.straight:
             total = self._store.browsing.count(index, query)
             head = self._store.browsing.keys(index, query, where, HEAD, cancel)
             yield Listing(query, max(total, len(head)), head)
@@ -75,6 +75,14 @@ class Browser:
         """Lines of the listing; those of chunks that are gone by now are left out."""
         return self._store.browsing.rows([int(key) for key in listing.keys[start:stop]])
 
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """The chunk of that very id, None when it is gone."""
+        return next(iter(self._store.corpus.chunks_by_id([chunk_id])), None)
+
+    def find(self, beginning: str, limit: int = 20) -> tuple[Chunk, ...]:
+        """Chunks whose id begins so, by id."""
+        return self._store.corpus.find_chunks(beginning, limit) if beginning else ()
+
     def key(self, collection: str, chunk_id: str) -> int | None:
         """The number of a chunk of the collection's current index."""
         index = self._index(collection)
@@ -84,7 +92,7 @@ class Browser:
         """The chunk before (-1) or after (1) it in its document, None at the end."""
         index = self._index(collection)
         name = self._store.browsing.neighbour(index, chunk_id, step) if index else ""
-        return next(iter(self._store.corpus.chunks_by_id([name])), None) if name else None
+        return self.chunk(name) if name else None
 
     def facts(self, chunk: Chunk) -> ChunkFacts:
         """Its document, the indexes that it is in, and how the loaded model counts it. Raises NotFoundError."""

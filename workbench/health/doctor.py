@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +18,14 @@ from workbench.health import checks
 from workbench.health.near import near_duplicates
 from workbench.i18n import tr
 from workbench.ports import Cancel, Embedder, Store
+from workbench.records.codec import decode, encode
 from workbench.records.corpus import Document, EmbedderInfo, Index, IngestProgress, IngestRequest
 from workbench.records.health import Health, HealthCheck, Repair, RepairProgress, SpaceMap
 
 SAFE_REPAIRS: Final[tuple[Repair, ...]] = ("words", "embed", "ingest")
 """Repairs that lose nothing, in the order they are made; ``retire`` waits for a person's word."""
+
+HEALTH_SETTING: Final = "health.{collection}"
 
 _EMBEDDED: Final = 16
 """Chunks embedded and stored at a time by a repair."""
@@ -51,8 +55,9 @@ class Doctor:
     def examine(self, collection: str, cancel: Cancel | None = None) -> Iterator[Health]:
         """Every check in turn; the last ``Health`` is whole. Raises NotFoundError, Cancelled."""
         start = time.perf_counter()
+        version = self._store.corpus.collection(collection).version
         patient = _Patient(self._store, collection, self._installed, cancel)
-        health = Health(collection, (), (), 0, len(patient.steps))
+        health = Health(collection, (), (), 0, len(patient.steps), version=version, at=datetime.now(UTC))
         for done, (title, step) in enumerate(patient.steps):
             yield replace(health, done=done, running=title)
             if cancel is not None and cancel.is_set():
@@ -64,6 +69,18 @@ class Doctor:
             done=health.total,
             duration_ms=(time.perf_counter() - start) * 1000,
         )
+
+    def keep(self, health: Health) -> None:
+        """Remembers it as the collection's last examination."""
+        self._store.settings.set(HEALTH_SETTING.format(collection=health.collection), json.dumps(encode(health)))
+
+    def last(self, collection: str) -> Health | None:
+        """The examination that was kept last; another ``version`` than the collection's: something changed since."""
+        kept = self._store.settings.get(HEALTH_SETTING.format(collection=collection))
+        try:
+            return decode(Health, json.loads(kept)) if kept else None
+        except (ValueError, TypeError, KeyError):
+            return None  # written by another version of the program
 
     def repair(self, health: Health, repair: Repair, cancel: Cancel | None = None) -> Iterator[RepairProgress]:
         """Makes a repair that a check of ``health`` proposes; what is done is committed as it goes.

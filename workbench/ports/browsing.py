@@ -21,7 +21,7 @@ class BrowseRepository(Protocol):
     """Reads for lists of any length."""
 
     def count(self, index: Index, query: ChunkQuery) -> int:
-        """How many chunks an unrestricted query lists; counted in the table's own indexes."""
+        """How many chunks a straight query lists; counted in the table's own indexes."""
         ...
 
     def keys(

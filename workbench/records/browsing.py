@@ -29,9 +29,9 @@ class ChunkQuery:
     words: str = ""
 
     @property
-    def restricted(self) -> bool:
-        """Some chunks may be left out for what they say or are."""
-        return bool(self.filter.strip() or self.words.strip())
+    def straight(self) -> bool:
+        """Its first rows are known without looking at all of them: nothing is left out, and the order has an index."""
+        return self.order != "date" and not (self.filter.strip() or self.words.strip())
 
 
 @dataclass(frozen=True, slots=True)

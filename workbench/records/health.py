@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -77,6 +78,8 @@ class Health:
     Attributes:
         done, total: checks.
         running: title of the check under way, "" at the end.
+        version: the collection's when it was looked at.
+        at: when that was.
     """
 
     collection: str
@@ -86,11 +89,17 @@ class Health:
     total: int
     running: str = ""
     duration_ms: float = 0.0
+    version: int = -1
+    at: datetime | None = None
 
     @property
     def errors(self) -> int:
         """Checks of severity error that found something."""
-        return sum(check.severity == "error" and not check.passed for check in self.checks)
+        return self.found("error")
+
+    def found(self, severity: Severity) -> int:
+        """Checks of that severity that found something."""
+        return sum(check.severity == severity and not check.passed for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True)

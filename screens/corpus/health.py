@@ -1,0 +1,380 @@
+"""The health page: every check with what it found and what mends it, how the corpus is distributed, where bytes are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from screens.corpus.healthlines import found
+from screens.dialogs import HELP, ConfirmDialog
+from screens.messages import Snapshot
+from screens.style import Line, Tone, content, count, duration, size
+from screens.widgets.grid import Column, Grid, Row
+from screens.work import Job, Jobs
+from workbench.errors import Cancelled
+from workbench.i18n import tr
+from workbench.records.health import Finding, Health, HealthCheck, Histogram, RepairProgress, Severity, SpaceMap
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk
+    from workbench.ports import Cancel
+
+SIGNS: Final[dict[Severity, Line]] = {
+    "error": ("✗", Tone.BAD),
+    "warning": ("~", Tone.WARN),
+    "note": ("◦", Tone.DIM),
+}
+_SPACE: Final = "space"
+_PLOT: Final = "plot "
+_BAR: Final = 40
+
+
+class HealthMoved(Snapshot):
+    """Fires for every step of an examination; carries what is known so far."""
+
+    def __init__(self, health: Health) -> None:
+        super().__init__()
+        self.health = health
+
+
+class Told(Snapshot):
+    """Fires while a repair or a rebuild runs; carries how far it is."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+
+class HealthScreen(ModalScreen[Finding | None]):
+    """Checks on the left, what one found on the right; dismisses with the finding to go to."""
+
+    CSS_PATH = ["../dialogs.tcss", "corpus.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- as above
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "examine", "Check again", id="health.examine"),
+        Binding("f", "fix", "Fix", id="health.fix", tooltip="Makes the repair that the check names"),
+        Binding("tab", "app.focus_next", "Other list", show=False, id="health.other"),
+        Binding("escape,q", "leave", "Back", id="health.leave", tooltip="Stops what runs; else back to the documents"),
+        *HELP,
+    ]
+
+    def __init__(self, desk: Desk, jobs: Jobs, collection: str) -> None:
+        super().__init__()
+        self._desk, self._jobs, self._collection = desk, jobs, collection
+        self._health: Health | None = None
+        self._space: SpaceMap | None = None
+        self._job: Job | None = None
+
+    def compose(self) -> ComposeResult:
+        """Two panes and a line that tells how far it is."""
+        with Vertical(classes="dialog health") as box:
+            box.border_title = content(tr("Health of {name}", name=self._collection))
+            with Horizontal(id="health-panes"):
+                yield Grid([Column("", 1), Column(tr("check"), 0), Column(tr("found"), 7, "right")], id="checks")
+                with Vertical(id="health-right"):
+                    yield Static(id="health-told")
+                    yield Grid(
+                        [Column(tr("where"), 0, tail=True, fit=True), Column(tr("what"), 0)],
+                        id="findings",
+                    )
+                    yield Grid(_space_columns(), id="space")
+                    with VerticalScroll(id="plot"):
+                        yield Static()
+            yield Static(id="health-progress")
+
+    def on_mount(self) -> None:
+        """What was found last; where nothing was kept, it is looked for now."""
+        name = self._collection
+        self._jobs.read(self, lambda: self._desk.doctor.last(name), self._begin)
+        self.query_one("#checks").focus()
+
+    def _begin(self, health: Health | None) -> None:
+        if health is None:
+            self.action_examine()
+        else:
+            self._show(health)
+
+    # -- examining -------------------------------------------------------------------------------------------------
+
+    def action_examine(self) -> None:
+        """Every check anew."""
+        name = self._collection
+
+        def examine(cancel: Cancel) -> Iterator[Health]:
+            last = None
+            for last in self._desk.doctor.examine(name, cancel):
+                yield last
+            if last:
+                self._desk.doctor.keep(last)
+
+        self._run(
+            tr("health"), lambda: self._jobs.run(self, tr("health"), examine, each=HealthMoved, then=self._examined)
+        )
+
+    def _run(self, told: str, start: Callable[[], Job]) -> None:
+        """One thing at a time."""
+        if self._job is None:
+            self._progress(f"{told} …")
+            self._job = start()
+
+    def on_health_moved(self, event: HealthMoved) -> None:
+        """Checks appear as they are done."""
+        health = event.health
+        self._show(health)
+        if health.running:
+            self._progress(
+                tr("checking {what} {done}/{total}", what=health.running, done=health.done, total=health.total)
+            )
+
+    def _examined(self, health: Health | None) -> None:
+        self._job = None
+        if health and health.done < health.total:
+            self._progress(tr("Stopped: not all was checked. r checks again."))
+        elif health:
+            self._show(health)
+
+    def _show(self, health: Health) -> None:
+        self._health = health
+        grid = self.query_one("#checks", Grid)
+        grid.show([*map(_check_row, _worst_first(health.checks)), *map(_plot_row, health.histograms), _space_row()])
+        self._draw(grid.key)
+        if not health.running and health.at:
+            when = f"{health.at.astimezone():%Y-%m-%d %H:%M}"
+            took = duration(health.duration_ms / 1000)
+            self._progress(tr("examined {when} in {took}", when=when, took=took), found(health))
+
+    def _progress(self, words: str, line: Line = "") -> None:
+        keys = tr("enter goes there · f fixes · r checks again · esc back")
+        if self._job is not None:
+            keys = tr("esc stops it")
+        self.query_one("#health-progress", Static).update(content(line, "   " if line else "", words))
+        self.query_one(".health").border_subtitle = content(keys)
+
+    # -- the right side --------------------------------------------------------------------------------------------
+
+    @on(Grid.Highlighted, "#checks")
+    def chosen(self, event: Grid.Highlighted) -> None:
+        """What it found."""
+        self._draw(event.key)
+
+    def _draw(self, key: str) -> None:
+        check = self._check(key)
+        plot = next((h for h in self._health.histograms if _PLOT + h.key == key), None) if self._health else None
+        told = self.query_one("#health-told", Static)
+        self.query_one("#findings").display = check is not None
+        self.query_one("#space").display = key == _SPACE
+        self.query_one("#plot").display = plot is not None
+        if check:
+            told.update(_told(check))
+            self.query_one("#findings", Grid).show(_findings(check))
+        elif plot:
+            told.update(content((plot.title, Tone.STRONG)))
+            self.query_one("#plot Static", Static).update(_bars(plot))
+        elif key == _SPACE:
+            self._draw_space()
+
+    def _check(self, key: str) -> HealthCheck | None:
+        return next((check for check in self._health.checks if check.key == key), None) if self._health else None
+
+    def _draw_space(self) -> None:
+        if self._space is None:
+            self.query_one("#health-told", Static).update(content((tr("Looking at every page of the file…"), Tone.DIM)))
+            self._jobs.read(self, lambda: self._desk.doctor.space(None), self._show_space)
+            return
+        space = self._space
+        told = tr(
+            "{file} in the file, {log} in its log; {free} can be given back.",
+            file=size(space.file_bytes),
+            log=size(space.log_bytes),
+            free=size(space.reclaimable),
+        )
+        act = tr("makes vector tables with gaps anew and rewrites the file without what nothing uses")
+        self.query_one("#health-told", Static).update(content(told, "\n", ("f ", Tone.ACCENT), (act, Tone.DIM)))
+        self.query_one("#space", Grid).show(_space_rows(space))
+
+    def _show_space(self, space: SpaceMap) -> None:
+        self._space = space
+        if self.query_one("#checks", Grid).key == _SPACE:
+            self._draw_space()
+
+    # -- keys ------------------------------------------------------------------------------------------------------
+
+    @on(Grid.Opened, "#checks")
+    def to_findings(self) -> None:
+        """Into the list of what it found."""
+        right = self.query_one("#space" if self.query_one("#checks", Grid).key == _SPACE else "#findings", Grid)
+        if right.display and right.rows:
+            right.focus()
+
+    @on(Grid.Opened, "#findings")
+    def go(self, event: Grid.Opened) -> None:
+        """To the chunk or the document."""
+        check = self._check(self.query_one("#checks", Grid).key)
+        finding = check.findings[int(event.key)] if check else None
+        if finding and finding.kind in ("chunk", "document"):
+            self.action_stop()
+            self.dismiss(finding)
+
+    def action_leave(self) -> None:
+        """Stops what runs; else from the findings to the checks; else back."""
+        if self._job is not None:
+            self.action_stop()
+        elif self.focused is not self.query_one("#checks"):
+            self.query_one("#checks").focus()
+        else:
+            self.dismiss(None)
+
+    def action_stop(self) -> None:
+        """What runs ends at its next safe point."""
+        if self._job is not None:
+            self._job.stop()
+
+    def action_fix(self) -> None:
+        """Makes the repair; one that hides documents asks first."""
+        key = self.query_one("#checks", Grid).key
+        check = self._check(key)
+        if key == _SPACE:
+            self._run(tr("space"), self._compact)
+        elif check is None or check.passed or not check.repair:
+            self.notify(tr("Nothing here that a key can mend: see what to do above the list."), timeout=4)
+        elif check.repair == "retire":
+            question = tr(
+                "{count} documents that are copies of another are kept, and no longer found.", count=check.count
+            )
+            dialog = ConfirmDialog(tr("Retire the copies?"), question, tr("Retire"), tr("Keep"))
+            self.app.push_screen(dialog, lambda yes: self._run(tr("repair"), lambda: self._fix(check)) if yes else None)
+        else:
+            self._run(tr("repair"), lambda: self._fix(check))
+
+    def _fix(self, check: HealthCheck) -> Job:
+        health = self._health
+        assert health is not None  # noqa: S101 -- the check is one of it
+
+        def told(progress: RepairProgress) -> Told:
+            return Told(progress.told or f"{tr(progress.repair)} {count(progress.done)}/{count(progress.total)}")
+
+        def then(last: RepairProgress | None) -> None:
+            self._mended(last.told if last and last.finished else tr("Stopped: what was done stays."))
+
+        return self._jobs.run(
+            self,
+            tr("repair"),
+            lambda cancel: self._desk.doctor.repair(health, check.repair, cancel),
+            each=told,
+            then=lambda last: self._mended(
+                last.told if last and last.finished else tr("Stopped: what was done stays.")
+            ),
+            failed=self._broke,
+        )
+
+    def _compact(self) -> Job:
+        def work(cancel: Cancel) -> Iterator[int]:
+            def tell(name: str, done: int, total: int) -> None:
+                if cancel.is_set():
+                    raise Cancelled
+                words = tr("{name}: vectors {done}/{total}", name=name, done=count(done), total=count(total))
+                self.post_message(Told(words if name else tr("rewriting the file")))
+
+            yield self._desk.doctor.compact(tell)
+
+        def then(freed: int | None) -> None:
+            self._space = None
+            told = tr("{bytes} were given back.", bytes=size(max(0, freed))) if freed is not None else tr("Stopped.")
+            self._job = None
+            self._progress(told)
+            self._draw(_SPACE)
+
+        return self._jobs.run(self, tr("space"), work, then=then, failed=self._broke)
+
+    def on_told(self, event: Told) -> None:
+        """How far it is."""
+        self._progress(event.words)
+
+    def _mended(self, told: str) -> None:
+        self._job = None
+        self.notify(told, timeout=6, markup=False)
+        self.action_examine()
+
+    def _broke(self, error: Exception) -> None:
+        self._job = None
+        self._progress(str(error))
+
+
+def _worst_first(checks: tuple[HealthCheck, ...]) -> list[HealthCheck]:
+    order = list(SIGNS)
+    return sorted(checks, key=lambda check: (check.passed, order.index(check.severity)))
+
+
+def _check_row(check: HealthCheck) -> Row:
+    sign: Line = ("✓", Tone.GOOD) if check.passed else SIGNS[check.severity]
+    title: Line = (check.title, Tone.DIM) if check.passed else check.title
+    return Row(check.key, (sign, title, "" if check.passed else count(check.count)))
+
+
+def _plot_row(histogram: Histogram) -> Row:
+    return Row(_PLOT + histogram.key, (("▅", Tone.ACCENT), histogram.title, ""))
+
+
+def _space_row() -> Row:
+    return Row(_SPACE, (("▦", Tone.ACCENT), tr("Space in the file"), ""))
+
+
+def _told(check: HealthCheck) -> Content:
+    number = count(check.of) if check.passed else f"{count(check.count)}/{count(check.of)}"
+    first = (check.title, Tone.STRONG), f"   {number}", (f"   {check.measured}" if check.measured else "", Tone.DIM)
+    if check.passed:
+        return content(*first, "\n", ("✓ " + tr("nothing found"), Tone.GOOD))
+    fix: Line = (("f ", Tone.ACCENT), (tr("does it"), Tone.STRONG), "   ") if check.repair else ""
+    return content(*first, "\n", fix, ("→ ", Tone.ACCENT), check.remedy)
+
+
+def _findings(check: HealthCheck) -> list[Row]:
+    rows = [Row(str(n), (f.name, (f.detail, Tone.DIM))) for n, f in enumerate(check.findings)]
+    left = check.count - len(check.findings)
+    more = Row("-1", ("", (tr("and {count} more", count=count(left)), Tone.DIM)))
+    return [*rows, more] if left > 0 and rows else rows
+
+
+def _bars(histogram: Histogram) -> Content:
+    widest, most = max(map(len, histogram.labels), default=0), max(histogram.counts, default=1) or 1
+    lines: list[Line] = []
+    for label, number in zip(histogram.labels, histogram.counts, strict=True):
+        bar = "▇" * max(1 if number else 0, round(_BAR * number / most))
+        lines += [(f"{label:>{widest}}  ", Tone.DIM), (bar, Tone.ACCENT), f" {count(number)}\n"]
+    return content(*lines)
+
+
+def _space_columns() -> list[Column]:
+    return [
+        Column(tr("table"), 0, fit=True),
+        Column(tr("bytes"), 9, "right"),
+        Column("%", 5, "right"),
+        Column(tr("gaps"), 8, "right", fold=True),
+        Column(tr("what it holds"), 0, keep=60),
+    ]
+
+
+def _space_rows(space: SpaceMap) -> list[Row]:
+    whole = max(1, space.file_bytes)
+    items = sorted(space.items, key=lambda item: -item.bytes)
+    return [
+        Row(
+            item.name,
+            (
+                item.name,
+                size(item.bytes),
+                f"{100 * item.bytes / whole:.1f}",
+                size(item.gaps) if item.gaps else "",
+                (item.what, Tone.DIM),
+            ),
+        )
+        for item in items
+    ]
