@@ -6,12 +6,10 @@ method may be called from any thread.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import paths
 from workbench.answers.ask import Asker
 from workbench.benchmarks import Benchmarks
 from workbench.browsing import Browser
@@ -20,12 +18,14 @@ from workbench.curation import Curator
 from workbench.decisions.decisions import Decisions
 from workbench.engine import gauges
 from workbench.engine.client import engine_available
-from workbench.engine.embedding import list_embedders, open_embedder
 from workbench.errors import EngineError, MissingModelError, NotFoundError
 from workbench.evals.lab import EvalLab
 from workbench.evals.running.runner import Runtimes
+from workbench.exchange import Exchange
 from workbench.health import Doctor
 from workbench.i18n import tr
+from workbench.indexing.embedders import Embedders
+from workbench.indexing.indexes import Indexes
 from workbench.inventory import Inventory
 from workbench.keystrokes import Keystrokes
 from workbench.ladders import Ladders
@@ -56,12 +56,12 @@ from workbench.retrieval.search import Searcher
 from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.retrieval.typed import TypedSearch
 from workbench.servers import Servers
+from workbench.servers.embedders import ServedEmbedders
 from workbench.tokens import TokenLab
 from workbench.traces.inspector import Inspector
 from workbench.usage import Ledger
 
 COLLECTION_SETTING = "desk.collection"
-EMBEDDER_SETTING = "desk.embedder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,8 @@ class Desk:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._lock = threading.RLock()
-        self._embedder: Embedder | None = None
-        self._embedder_used = False
+        self._embedders = Embedders(store, lambda: self.collection, ServedEmbedders(store.settings))
+        self._indexes = Indexes(store, self._embedders)
         self._embedder_warm = False
         self._library = Library(store)
         self._typed = TypedSearch(store)
@@ -108,10 +107,11 @@ class Desk:
         self._ladders = Ladders(store, self._library, self._benchmarks, self._evals)
         files, dataset = self._library.files, self._evals.dataset
         self._rerankers = Rerankers(store, self._searcher, files, dataset, lambda: self.collection)
-        self._servers = Servers(store.servers, self._library.adopt)
+        self._servers = Servers(store.servers, store.settings, self._library.adopt, self._embedders.choose)
         self._browser = Browser(store, lambda: self._library.generator)
         self._curator = Curator(store)
-        self._doctor = Doctor(store, self.embedder, self._require_embedder, self.ingest)
+        self._exchange = Exchange(store)
+        self._doctor = Doctor(store, self.embedder, self._embedders.require, self.ingest)
         self._playground = Playground(self._calls_for("chat"), store.settings)
         self._keystrokes = Keystrokes(store, self._searcher)
         self._lenses = Lenses(store, self._open_embedder, lambda: self._library.generator)
@@ -130,18 +130,19 @@ class Desk:
 
     def status(self) -> DeskStatus:
         """Cheap enough to call five times a second from a worker."""
-        model, running = self.model, self._library.generator
+        model, running, embedder = self.model, self._library.generator, self._embedders.name()
         death = running.death if running else None
         return DeskStatus(
             file=self.path.name,
             collection=self.collection,
-            embedder=self._embedder_name(),
-            embedder_running=self._embedder_used,
+            embedder=embedder,
+            embedder_running=self._embedders.used,
             model=model,
             engine=engine_available(),
             gauges=gauges.measure(model.pid or None if model else None),
             ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
             pulses=running.pulses() if running else (),
+            reach=self._servers.reach(model, embedder),
         )
 
     @property
@@ -219,7 +220,7 @@ class Desk:
         before = self.collection
         new = request.collection not in self._store.corpus.collection_names()
         progress: IngestProgress | None = None
-        for progress in Ingester(self._store.corpus, self._require_embedder()).run(request, cancel):
+        for progress in Ingester(self._store.corpus, self._embedders.require(request.collection)).run(request, cancel):
             yield progress
         if new and progress and progress.cancelled and not self._store.corpus.collection(request.collection).documents:
             self.delete_collection(request.collection)
@@ -232,9 +233,19 @@ class Desk:
         return self._browser
 
     @property
+    def indexes(self) -> Indexes:
+        """Indexes side by side: built, compared, switched to and back; and the embedders they are made with."""
+        return self._indexes
+
+    @property
     def curator(self) -> Curator:
         """Edits of documents' metadata: previewed, applied, undone."""
         return self._curator
+
+    @property
+    def exchange(self) -> Exchange:
+        """Exports, imports, moves and snapshots."""
+        return self._exchange
 
     @property
     def doctor(self) -> Doctor:
@@ -287,7 +298,8 @@ class Desk:
         ready = self._embedder_warm or set(asked.lanes) != {"lexical", "dense"}
         if not ready:
             asked = replace(asked, lanes=("lexical",), rerank="none")
-        searcher = Searcher(self._store, self._open_embedder() if ready else None, cancel, self._rerankers.open)
+        embedder = self._embedders.current(asked.collection) if ready else None
+        searcher = Searcher(self._store, embedder, cancel, self._rerankers.open)
         yield from self._typed.search(searcher, query, asked)
 
     def warm_embedder(self) -> None:
@@ -298,7 +310,6 @@ class Desk:
         try:
             embedder = self._open_embedder()
             if embedder and embedder.info:
-                self._embedder_used = True
                 embedder.start()
             self._rerankers.warm()
         except (EngineError, MissingModelError):
@@ -445,10 +456,7 @@ class Desk:
         self._library.unload()
         self._typed.close()
         self._rerankers.close()
-        with self._lock:
-            embedder, self._embedder = self._embedder, None
-        if embedder:
-            embedder.close()
+        self._embedders.close()
         self._store.close()
 
     # -- behind ----------------------------------------------------------------------------------------------------
@@ -456,34 +464,12 @@ class Desk:
     def _calls_for(self, purpose: Purpose) -> Callable[[], Generator | None]:
         return self._ledger.watched(lambda: self._library.generator, purpose)
 
-    def _embedder_name(self) -> str:
-        chosen = self.setting(EMBEDDER_SETTING)
-        installed = list_embedders(paths.embedders_folder())
-        if chosen in installed:
-            return chosen
-        return paths.STARTER_EMBEDDER if paths.STARTER_EMBEDDER in installed else next(iter(installed), "")
-
     def _open_embedder(self) -> Embedder | None:
-        with self._lock:
-            if self._embedder is None and (name := self._embedder_name()):
-                self._embedder = open_embedder(paths.embedders_folder() / name)
-            return self._embedder
-
-    def _require_embedder(self) -> Embedder:
-        embedder = self._open_embedder()
-        if embedder is None:
-            raise MissingModelError(
-                tr("No embedder"),
-                tr("There is no embedding model in {folder}.", folder=paths.embedders_folder()),
-                tr("Run: workbench starter"),
-            )
-        self._embedder_used = True
-        return embedder
+        return self._embedders.current()
 
     def _searcher(self) -> Searcher:
-        embedder = self._open_embedder()
-        self._embedder_used = self._embedder_used or embedder is not None
-        return Searcher(self._store, embedder, rerankers=self._rerankers.open)
+        choose = self._embedders.of
+        return Searcher(self._store, self._open_embedder(), rerankers=self._rerankers.open, embedders=choose)
 
     def _in_collection(self, options: SearchOptions | None) -> SearchOptions:
         options = options or SearchOptions()

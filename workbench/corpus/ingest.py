@@ -24,7 +24,15 @@ from workbench.corpus.workshop import Workshop
 from workbench.errors import Cancelled, EngineError, UsageError
 from workbench.i18n import language, tr
 from workbench.ports import Cancel, CorpusRepository, DocumentState, Embedder, PackedTokens, Vector
-from workbench.records.corpus import Index, IngestOutcome, IngestProgress, IngestRequest, Metadata, Recipe, SERVER_POOLING
+from workbench.records.corpus import (
+    SERVER_POOLING,
+    Index,
+    IngestOutcome,
+    IngestProgress,
+    IngestRequest,
+    Metadata,
+    Recipe,
+)
 
 TIME_LIMIT_S: Final = 600.0
 """For reading and cutting one document: generous, because the largest take minutes."""
@@ -55,8 +63,25 @@ class Ingester:
         with closing(self._open_workshop(index, request.metadata, cancel)) as workshop:
             yield from self._run(request, sources, index, workshop, cancel)
 
+    def complete(self, index: Index, cancel: Cancel | None = None) -> Iterator[IngestProgress]:
+        """Cuts and embeds into ``index``, from their stored text, the documents that aren't whole in it yet.
+
+        Commits per document, so a later call goes on where this one ended. Queries meet the same index as before.
+        Raises EngineError; what was committed stays.
+        """
+        cancel = cancel or threading.Event()
+        with closing(self._open_workshop(index, {}, cancel)) as workshop:
+            yield from self._run(IngestRequest((), index.collection), (), index, workshop, cancel, switch=False)
+
     def _run(
-        self, request: IngestRequest, sources: Sequence[Source], index: Index, workshop: Workshop, cancel: Cancel
+        self,
+        request: IngestRequest,
+        sources: Sequence[Source],
+        index: Index,
+        workshop: Workshop,
+        cancel: Cancel,
+        *,
+        switch: bool = True,
     ) -> Iterator[IngestProgress]:
         preparer = Preparer(self._corpus, index)
         uris = {uri_of(source.path) for source in sources}
@@ -78,7 +103,7 @@ class Ingester:
             others = self._incomplete(index)
             meter.total = meter.done + len(others)
             yield from take_in(preparer.cutting(others))
-            if index.status != "current" and not self._incomplete(index):
+            if switch and index.status != "current" and not self._incomplete(index):
                 self._corpus.switch_index(index.id)
         except Cancelled:
             yield meter.last(cancelled=True)
@@ -123,7 +148,7 @@ class Ingester:
         if found is None:
             recipe = request.recipe or recipe_from("structure")
             if self._embedder.info.pooling == SERVER_POOLING:  # there will be no token vectors to keep
-                recipe = replace(recipe, token_vectors="none")
+                recipe = replace(recipe, token_vectors="none")  # noqa: S106 -- not a password
             found = self._corpus.create_collection(request.collection, recipe)
         elif request.recipe and request.recipe != found.recipe:
             if found.documents and not request.rechunk:

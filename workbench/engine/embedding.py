@@ -73,6 +73,7 @@ _REQUIRED: Final = tuple(name for name in EmbedderCard.__slots__ if name != "run
 
 
 def read_card(folder: Path) -> EmbedderCard:
+    """Raises MissingModelError when there is none, EngineError when it can't be understood."""
     try:
         fields = json.loads((folder / CARD).read_text("utf-8"))
         return EmbedderCard(**{name: fields[name] for name in _REQUIRED}, runtime=str(fields.get("runtime", "onnx")))

@@ -20,6 +20,10 @@ class IndexRepository(Protocol):
         """Raises NotFoundError for one that isn't there or was dropped."""
         ...
 
+    def embedder_name(self, collection: str) -> str:
+        """Of the collection's current index, "" where there is none; quick enough to ask many times a second."""
+        ...
+
     def open(
         self, collection: str, embedder: EmbedderInfo, recipe: Recipe, form: VectorForm, centre: Vector | None = None
     ) -> Index:
@@ -31,6 +35,10 @@ class IndexRepository(Protocol):
         Raises:
             NotFoundError: no such collection.
         """
+        ...
+
+    def previous(self, collection: str) -> Index | None:
+        """The kept index of the collection that was current last."""
         ...
 
     def drop(self, index_id: int) -> None:

@@ -51,6 +51,8 @@ class Searcher:
         store: the open file.
         embedder: None when there is none: the dense lane is then skipped and says so.
         cancel: set it to have a search that nobody waits for any more end with Cancelled.
+        embedders: finds the embedder of the index that a search meets; None where it isn't installed.
+        only: the index that every search meets, instead of its collection's current one.
         rerankers: opens a cross-encoder by its name; raises NotFoundError, MissingModelError. None when there are none.
     """
 
@@ -60,11 +62,15 @@ class Searcher:
         embedder: Embedder | None,
         cancel: Cancel | None = None,
         rerankers: Callable[[str], Reranker] | None = None,
+        embedders: Callable[[Index], Embedder | None] | None = None,
+        only: Index | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._cancel = cancel
         self._rerankers = rerankers
+        self._embedders = embedders
+        self._only = only
         self._embedded: tuple[str, Embedding] | None = None
 
     @property
@@ -142,13 +148,16 @@ class Searcher:
     def index(self, collection: str) -> Index:
         """The index that queries to ``collection`` meet. Raises NotFoundError when it doesn't exist or is empty."""
         known = self._store.corpus.collection(collection)
-        index = self._store.corpus.current_index(known.name)
-        if index is None or not known.chunks:
+        index = self._only or self._store.corpus.current_index(known.name)
+        if index is None or not (self._only or known.chunks):
             raise NotFoundError(
                 tr("Nothing to search"),
                 tr("The collection “{name}” has no documents yet.", name=known.name),
                 tr("Ingest some: workbench ingest PATH --collection {name}", name=known.name),
             )
+        chosen = self._embedders(index) if self._embedders else None
+        if chosen is not None and chosen is not self._embedder:  # a query meets vectors of its own embedder only
+            self._embedder, self._embedded = chosen, None
         return index
 
     def analyse(self, query: str) -> Analysis:

@@ -1,0 +1,78 @@
+"""Commands about the embedders that are installed."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from workbench.cli.display import print_json, print_table, say
+from workbench.cli.front import FrontEnds
+from workbench.i18n import tr
+from workbench.records.indexes import InstalledEmbedder
+
+
+@click.group()
+def embedders() -> None:
+    """Embedders: what is installed, what is known of them, what is wrong with them."""
+
+
+@embedders.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def list_embedders(front: FrontEnds, as_json: bool) -> None:
+    """Lists them with prefixes, length, dimension, languages and licence."""
+    with front.glance() as desk:
+        found = desk.indexes.embedders()
+    if as_json:
+        print_json(found)
+        return
+    head = (
+        tr("embedder"),
+        tr("runtime"),
+        tr("dimension"),
+        tr("tokens"),
+        tr("prefixes"),
+        tr("cut to"),
+        tr("licence"),
+        tr("languages"),
+    )
+    print_table(head, [_row(one) for one in found], right=(2, 3))
+
+
+def _row(one: InstalledEmbedder) -> tuple[str, ...]:
+    if one.problem:
+        return (one.name, "✗", "", "", "", "", "", one.problem)
+    known = one.known
+    return (
+        one.name + (" *" if one.default else ""),
+        one.runtime,
+        str(one.dimension),
+        f"{one.max_tokens:,}",
+        f"{one.query_prefix!r} {one.passage_prefix!r}" if one.query_prefix or one.passage_prefix else "–",
+        ", ".join(map(str, known.matryoshka)) if known and known.matryoshka else "–",
+        known.licence if known else "?",
+        known.languages if known else "?",
+    )
+
+
+@embedders.command()
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def lint(front: FrontEnds, as_json: bool) -> None:
+    """Tells wrong prefixes, indexes whose embedder is another one, chunks it cuts off. Exits with 1 on an error."""
+    with front.glance() as desk:
+        found = desk.indexes.lint()
+    if as_json:
+        print_json(found)
+    else:
+        for finding in found:
+            say(f"{'✗' if finding.level == 'error' else '~'} {finding.about}: {finding.message}", newlines=False)
+            say(f"  → {finding.remedy}")
+        if not found:
+            say(tr("Nothing is wrong."))
+    if any(finding.level == "error" for finding in found):
+        sys.exit(1)
+
+
+COMMANDS = (embedders,)

@@ -1,0 +1,164 @@
+"""Recall_ANN: of the k exact nearest vectors, the share that an approximate form finds too, on a person's own data.
+
+Each form is measured among the chunks that pass the filter, as a search would find them; the exact neighbours are
+those by cosine over whole float vectors. An index that stands in such a form itself is asked as it is in use.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.errors import UsageError
+from workbench.evals.measuring.statistics import bounded_mean
+from workbench.i18n import tr
+from workbench.indexing.building import exact_indexes, stop_if
+from workbench.indexing.catalogue import known_model
+from workbench.indexing.forms import FORMS, OVERSAMPLING, Matrix, pack, shortened, similarity, stored_bytes, unpack
+from workbench.ports import Cancel, Embedder, Store
+from workbench.records.corpus import Index, VectorForm
+from workbench.records.indexes import FormRecall, RecallProgress
+from workbench.records.retrieval import FilterNode
+
+KS: Final = (10, 20)
+SAMPLED: Final = 300
+"""Questions at most, and chunks that stand in for questions where there are none."""
+
+Places: TypeAlias = npt.NDArray[np.intp]
+
+
+def measure_recall(
+    store: Store,
+    index: Index,
+    embedder: Embedder | None,
+    questions: Sequence[str],
+    where: FilterNode,
+    text: str = "",
+    cancel: Cancel | None = None,
+) -> Iterator[RecallProgress]:
+    """All forms that the index's vectors could have, and its own as it is in use, each at k = 10 and 20.
+
+    Args:
+        embedder: of the index; None where it isn't installed: chunks of the index then stand in for questions.
+        questions: of the same kind as will be asked; without any, chunks stand in too.
+        text: the filter as it was written.
+
+    Raises:
+        UsageError: there are no exact vectors to compare with, or nothing passes the filter.
+        Cancelled: ``cancel`` was set.
+    """
+    exact = next(iter(exact_indexes(store, index)), None)
+    if exact is None:
+        raise UsageError(
+            tr("Nothing exact to compare with"),
+            tr("No index of {name} with this recipe keeps whole vectors.", name=index.embedder.name),
+            tr("Build one beside it: workbench indexes build --form float32"),
+        )
+    ids, vectors = store.indexes.matrix(exact, where)
+    if not ids:
+        raise UsageError(tr("Nothing to measure"), tr("No chunk passes the filter."), tr("Choose another filter."))
+    queries = _queries(vectors, embedder, questions, cancel)
+    order = _nearest(vectors, queries, min(max(KS), len(ids)))
+    forms = _forms(index)
+    measured: list[FormRecall] = []
+    for done, form in enumerate(forms):
+        yield RecallProgress(done, len(forms) + 1, tuple(measured))
+        found = _simulated(vectors, queries, form)
+        measured += _figures(form, order, [row.tolist() for row in found], len(ids), exact, text)
+        stop_if(cancel)
+    if index.form != VectorForm():
+        yield RecallProgress(len(forms), len(forms) + 1, tuple(measured))
+        asked, milliseconds = _asked(store, index, ids, queries, where, cancel)
+        measured = [one for one in measured if one.form != index.form]
+        measured += _figures(index.form, order, asked, len(ids), index, text, milliseconds)
+    yield RecallProgress(len(forms) + 1, len(forms) + 1, tuple(measured), finished=True)
+
+
+def _queries(vectors: Matrix, embedder: Embedder | None, questions: Sequence[str], cancel: Cancel | None) -> Matrix:
+    """A unit vector for each question (m, d)."""
+    if embedder is None or not questions:
+        picked = np.random.default_rng(0).permutation(len(vectors))[:SAMPLED]
+        return vectors[np.sort(picked)]
+    found = []
+    for question in dict.fromkeys(questions[:SAMPLED]):
+        stop_if(cancel)
+        found.append(embedder.embed_query(question))
+    return np.stack(found)
+
+
+def _nearest(vectors: Matrix, queries: Matrix, k: int) -> Places:
+    """(m, k) places of the rows nearest to each query, the nearest first."""
+    return np.stack([_first(vectors @ query, k) for query in queries])
+
+
+def _first(nearness: npt.NDArray[np.float32], k: int) -> Places:
+    kept = np.argpartition(-nearness, k - 1)[:k] if k < len(nearness) else np.arange(len(nearness))
+    return kept[np.lexsort((kept, -nearness[kept]))]
+
+
+def _forms(index: Index) -> tuple[VectorForm, ...]:
+    known = known_model(index.embedder.name)
+    cut = [VectorForm("float32", d) for d in (known.matryoshka if known else ()) if d < index.embedder.dimension]
+    fitting = [form for form in FORMS.values() if form.component != "bit" or index.embedder.dimension % 8 == 0]
+    own = () if index.form in (*fitting, *cut) else (index.form,)
+    return (*fitting, *cut, *own)
+
+
+def _simulated(vectors: Matrix, queries: Matrix, form: VectorForm) -> list[Places]:
+    """The places that a search over that form finds, for each query."""
+    kept, asked = shortened(vectors, form.dimension), shortened(queries, form.dimension)
+    centre = kept.mean(axis=0) if form.component == "bit" else None
+    packed, wanted = pack(kept, form.component, centre), pack(asked, form.component, centre)
+    k = min(max(KS), len(vectors))
+    sample = k if form.rescore == "none" else min(k * OVERSAMPLING, len(vectors))
+    rescoring = None
+    if form.rescore != "none":
+        rescoring = unpack(pack(kept, form.rescore), form.rescore, kept.shape[1])
+    found = []
+    for one, query in zip(wanted, asked, strict=True):
+        places = _first(similarity(packed, one, form.component), sample)
+        if rescoring is not None:
+            places = places[_first(rescoring[places] @ query, k)]
+        found.append(places)
+    return found
+
+
+def _asked(
+    store: Store, index: Index, ids: Sequence[str], queries: Matrix, where: FilterNode, cancel: Cancel | None
+) -> tuple[list[list[int]], float]:
+    """The places of what the index finds as it is in use, and the median of milliseconds."""
+    place = {name: number for number, name in enumerate(ids)}
+    found: list[list[int]] = []
+    times: list[float] = []
+    for query in queries:
+        stop_if(cancel)
+        started = time.perf_counter()
+        hits = store.search.dense(index, query, where, max(KS), cancel)
+        times.append((time.perf_counter() - started) * 1000)
+        found.append([place[hit.chunk_id] for hit in hits if hit.chunk_id in place])
+    return found, median(times)
+
+
+def _figures(
+    form: VectorForm,
+    exact: Places,
+    found: Sequence[Sequence[int]],
+    passing: int,
+    index: Index,
+    text: str,
+    milliseconds: float | None = None,
+) -> list[FormRecall]:
+    dimension = form.dimension or index.embedder.dimension
+    size = stored_bytes(form, dimension, index.vectors)
+    measured = []
+    for k in sorted({min(k, passing) for k in KS}):
+        pairs = zip(exact, found, strict=True)
+        shares = np.array([len(set(best[:k].tolist()) & set(got[:k])) / k for best, got in pairs])
+        recall = bounded_mean(shares)
+        measured.append(FormRecall(form, k, recall, index.vectors, size, passing, text, milliseconds))
+    return measured
