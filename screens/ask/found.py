@@ -12,7 +12,8 @@ from screens.widgets.stages import stage_name
 from workbench.i18n import tr
 from workbench.records.answers import TraceSpan
 from workbench.records.codec import encode
-from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult
+from workbench.records.rerankers import LATE
+from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankedHit, RerankResult
 from workbench.retrieval.analysis import MAX_TERMS
 from workbench.retrieval.rerank import describe_gain
 from workbench.text.words import is_stopword
@@ -147,23 +148,33 @@ def _method(found: FusionResult) -> str:
 
 def rerank_page(story: Story, found: RerankResult, page: Page) -> None:
     """Before and after, and the pairs of tokens behind the scores."""
-    page.head(tr("in")).say(tr("the first {depth} of the fusion, by the vectors of single tokens", depth=found.depth))
+    how = tr("the vectors of single tokens") if found.mode == LATE else tr("the reranker {name}", name=found.mode)
+    page.head(tr("in")).say(tr("the first {depth} of the fusion, by {how}", depth=found.depth, how=how))
     page.head(tr("out"))
     if found.skipped:
         page.say(tr("It did not run: {reason}", reason=found.skipped))
         return
-    rows = [
-        (f"{h.rank}", f"{h.before}", "–" if h.score is None else f"{h.score:.3f}", *story.named(h.chunk_id))
-        for h in found.hits
-    ]
+    rows = [(f"{h.rank}", f"{h.before}", _rerank_score(h), *story.named(h.chunk_id)) for h in found.hits]
     page.table(("#", tr("before"), tr("score"), tr("source"), "§", tr("text")), rows, right=(0, 1, 2))
+    if any(h.truncated for h in found.hits):
+        page.say(tr("✂ the pair was too long: only its beginning was read"))
+    if found.note:
+        page.head(tr("told")).say(found.note)
     if found.gain:
         page.head(tr("measured")).say(describe_gain(found.gain))
+    if found.mode == LATE and any(h.score is not None and not h.matches for h in found.hits):
+        page.say(tr("A question that is answered tells the pairs of every hit: enter answers it."))
     for hit in found.hits:
         if hit.matches:
             page.head(tr("why {source} stands at {rank}", source=story.named(hit.chunk_id)[0], rank=hit.rank))
             pairs = [(m.query.strip(), m.passage.strip(), f"{m.cosine:.2f}") for m in hit.matches]
             page.table((tr("in the question"), tr("nearest in the passage"), tr("cosine")), pairs)
+
+
+def _rerank_score(hit: RerankedHit) -> str:
+    if hit.score is None:
+        return "–"
+    return f"{hit.score:.3f} ✂" if hit.truncated else f"{hit.score:.3f}"
 
 
 def other_page(span: TraceSpan, page: Page) -> None:

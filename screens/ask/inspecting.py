@@ -13,6 +13,7 @@ from screens.ask.autopsy import AutopsyScreen
 from screens.ask.case import CaseDialog, read_draft
 from screens.ask.compare import CompareScreen, read_pair
 from screens.ask.past import PastDialog, PastWish
+from screens.ask.rerankers import Known, RerankersScreen, read_known
 from screens.ask.story import read_story
 from screens.ask.walk import WalkScreen
 from screens.ask.whatif import Tuning, WhatIfScreen
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOOKING: Final = frozenset(
-    {"forward", "walk", "what_if", "autopsy", "history", "compare", "replay", "save_case", "export_trace"}
+    {"forward", "walk", "what_if", "rerankers", "autopsy", "history", "compare", "replay", "save_case", "export_trace"}
 )
 """What needs documents to look at."""
 
@@ -80,6 +81,14 @@ class InspectingScreen(ModeScreen):
             "What if",
             id="inspect.whatif",
             tooltip="Other settings on what was found, without searching again",
+        ),
+        *with_alt(
+            "r",
+            "rerankers",
+            "Rerankers",
+            id="inspect.rerankers",
+            show=False,
+            tooltip="Which there are, what each brings on a dataset; choose one, turn one on",
         ),
         *with_alt(
             "a",
@@ -184,6 +193,20 @@ class InspectingScreen(ModeScreen):
         if wanted is not None:
             self.tuning = wanted if wanted.changes else None
             self.tuned()
+
+    def action_rerankers(self) -> None:
+        """What reranks the questions that follow."""
+        chosen = str(dict(self.tuning.changes).get("rerank", "")) if self.tuning else ""
+
+        def use(name: str | None) -> None:
+            if name:
+                others = tuple(c for c in self.tuning.changes if c[0] != "rerank") if self.tuning else ()
+                self._tuned(Tuning((*others, ("rerank", name))))
+
+        def open_(known: Known) -> None:
+            self.app.push_screen(RerankersScreen(self.desk, self.jobs, known, chosen), use)
+
+        self.jobs.read(self, lambda: read_known(self.desk), open_)
 
     def action_autopsy(self) -> None:
         """What became of a chunk."""

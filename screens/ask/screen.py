@@ -202,7 +202,7 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
         self._filter_problem("")
         self._result = result
         self.remember(request, result)
-        whole = {lane.lane for lane in result.lanes} >= set(request.options.lanes)
+        whole = {lane.lane for lane in result.lanes} >= set(request.options.lanes) and not result.pending
         ranks = {h.hit.chunk_id: h.hit.rank for h in result.hits}
         if ranks != self._ranks and whole:  # a keystroke that moves nothing leaves the last moves in sight
             self._before, self._ranks = self._ranks, ranks

@@ -181,7 +181,7 @@ def _why_absent(story: Story, name: str) -> str:
         return tr("This lane is off: l changes the lanes.")
     if name == "rerank":
         return tr(
-            "No reranker is on for this collection. workbench rerank --measure DATASET says what one would bring."
+            "No reranker is on for this collection. r on the Ask screen measures what one would bring, and turns it on."
         )
     if not trace.id:
         return tr("The question was searched and not asked yet: enter answers it.")

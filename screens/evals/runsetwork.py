@@ -50,7 +50,8 @@ class RunSetWork(RunWork):
             config = known.config if known else RunConfig(place.dataset)
 
             def read() -> Choices:
-                return Choices(self.desk.library.files(), [c.name for c in self.desk.collections()])
+                rerankers = [info.name for info in self.desk.rerankers.installed() if not info.problem]
+                return Choices(self.desk.library.files(), [c.name for c in self.desk.collections()], rerankers)
 
             self.jobs.read(
                 self,

@@ -31,7 +31,7 @@ VALUES: Final[dict[str, str]] = {
     "fusion": "rrf, weights",
     "k0": "10, 60, 120",
     "candidates": "20, 50, 100",
-    "rerank": "none, late",
+    "rerank-depth": "10, 20, 50",
     "mode": "extractive, generated",
     "evidence": "1, 3, 5, 8",
     "threshold": "0, 0.3, 0.5",
@@ -41,15 +41,16 @@ VALUES: Final[dict[str, str]] = {
     "context": "2048, 4096",
     "kv-type": "f16, q8_0, q4_0",
 }
-"""Variable → values to begin with; a model's and a collection's are those there are."""
+"""Variable → values to begin with; models, collections and rerankers are those there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a sweep can choose from: the readable model files, and the collections by name."""
+    """What a sweep can choose from: the readable model files; collections and rerankers by name."""
 
     models: Sequence[ModelFile]
     collections: Sequence[str]
+    rerankers: Sequence[str]
 
 
 class SweepDialog(ModalScreen[tuple[RunConfig, ...]]):
@@ -67,7 +68,7 @@ class SweepDialog(ModalScreen[tuple[RunConfig, ...]]):
         super().__init__()
         self._config, self._run = config, run
         self._models = {m.name.removesuffix(".gguf"): m.path for m in choices.models if not m.problem}
-        self._collections = choices.collections
+        self._given = {"collection": ", ".join(choices.collections), "rerank": ", ".join(("none", *choices.rerankers))}
 
     def compose(self) -> ComposeResult:
         """The variable over its values."""
@@ -97,7 +98,7 @@ class SweepDialog(ModalScreen[tuple[RunConfig, ...]]):
     def another(self) -> None:
         """Its values to begin with, and what it is."""
         name = chosen(self, "variable")
-        given = {"model": ", ".join(self._models), "collection": ", ".join(self._collections)}
+        given = self._given | {"model": ", ".join(self._models)}
         self.query_one("#values", Input).value = given.get(name, VALUES.get(name, ""))
         self.query_one("#sweep-hint", Static).update(content((hint(name), Tone.DIM)))
 
@@ -135,6 +136,7 @@ def variable_name(name: str) -> str:
         "k0": tr("constant of RRF"),
         "candidates": tr("hits taken from each lane"),
         "rerank": tr("reranker"),
+        "rerank-depth": tr("hits ranked anew"),
         "filter": tr("filter"),
         "mode": tr("who answers"),
         "evidence": tr("passages in the context"),

@@ -18,6 +18,7 @@ from screens.widgets.facts import Fact
 from workbench.i18n import tr
 from workbench.records.answers import Context, Decision, Generation, Judged, Prompt, Stage, Trace
 from workbench.records.queries import EvidenceCheck, FollowUp
+from workbench.records.rerankers import LATE
 from workbench.records.retrieval import (
     Analysis,
     FilterResult,
@@ -68,7 +69,8 @@ def _rerank(stage: RerankResult) -> tuple[str, str]:
     if stage.skipped:
         return "", tr("skipped: {reason}", reason=stage.skipped)
     moved = sum(hit.rank != hit.before for hit in stage.hits)
-    notes = [describe_gain(stage.gain) if stage.gain else "", *_pairs(stage)]
+    gain = describe_gain(stage.gain) if stage.gain else ""
+    notes = ["" if stage.mode == LATE else stage.mode, stage.note, gain, *_pairs(stage)]
     return tr("{count} · {moved} moved", count=len(stage.hits), moved=moved), " · ".join(filter(None, notes))
 
 

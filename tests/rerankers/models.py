@@ -81,7 +81,7 @@ def _write_tokenizer(folder: Path) -> None:
 
 
 def ranking_gguf(path: Path, favourite: str = "books", *, classes: int = 1) -> Path:
-    """A BERT of one layer with a ranking head; returns ``path``. The more of a pair is ``favourite``, the higher it scores.
+    """A BERT of one layer with a ranking head; returns ``path``. ``favourite`` in a pair raises its score.
 
     Attention is even over all tokens (queries and keys are 0), its values keep the one dimension that only the
     embedding of ``favourite`` has, and the head reads it.

@@ -50,5 +50,5 @@ def test_a_hub_download_and_a_name_that_is_taken(tmp_path: Path) -> None:
 def test_what_is_not_there_or_broken_can_not_be_opened(desk: Desk) -> None:
     with pytest.raises(NotFoundError, match="no reranker “nothing”"):
         desk.rerankers.open("nothing")
-    with pytest.raises(MissingModelError, match="it lacks tokenizer.json"):
+    with pytest.raises(MissingModelError, match=r"it lacks tokenizer\.json"):
         desk.rerankers.open("broken")

@@ -191,7 +191,7 @@ async def test_what_if_works_before_there_is_an_answer_and_knows_when_it_would_a
 
 
 def test_a_tuning_changes_only_what_it_names() -> None:
-    tuning = Tuning((("lexical_k", 0), ("dense_k", 5), ("k0", 10), ("mmr", 0.5), ("rerank", False)))
+    tuning = Tuning((("lexical_k", 0), ("dense_k", 5), ("k0", 10), ("mmr", 0.5), ("rerank", "none")))
     search = tuning.search(SearchOptions(filter="year >= 2026"))
     assert search.lanes == ("dense",)
     assert search.lane_candidates == (("dense", 5),)

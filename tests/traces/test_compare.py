@@ -85,6 +85,8 @@ def test_the_manifest_gives_back_the_options_it_was_made_of(ask: Ask) -> None:
         transforms=("languages", "split"),
         extra_searches=5,
         query_tokens=77,
+        rerank_depth=5,
+        rerank_ms=0,
     )
     trace = decode(Trace, json.loads(json.dumps(encode(ask(options=options, search=search)))))
     assert settled(trace) == (options, search)

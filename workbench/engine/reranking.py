@@ -23,6 +23,7 @@ class ChildReranker:
         self._info = info
         self._lock = threading.Lock()
         self._child: ChildProcess | None = None
+        self._refused: tuple[str, tuple[str, ...]] | None = None
 
     @property
     def info(self) -> RerankerInfo:
@@ -34,6 +35,11 @@ class ChildReranker:
         """Of its child, None when none runs."""
         child = self._child
         return child.pid if child and child.alive else None
+
+    @property
+    def refused(self) -> bool:
+        """Its files can't be loaded: it says so at once, and doesn't try again."""
+        return self._refused is not None
 
     @property
     def idle_s(self) -> float:
@@ -54,7 +60,7 @@ class ChildReranker:
                     done += 1
                     yield PairScore(event.score, event.truncated)
                 case protocol.Failed():
-                    raise self._error(event.detail, child)
+                    raise self._error(event.detail, child.log)
         if done < len(passages):
             raise Cancelled
 
@@ -72,17 +78,20 @@ class ChildReranker:
                 return self._child
             if self._child:
                 self._child.close()
+            if self._refused:
+                raise self._error(*self._refused)
             child = self._child = ChildProcess("rerank")
             for event in child.ask(lambda id_: protocol.LoadReranker(id_, self._info.path, self._info.model_file)):
                 if isinstance(event, protocol.Failed):
                     child.close()
-                    raise self._error(event.detail, child)
+                    self._refused = (event.detail, child.log)
+                    raise self._error(*self._refused)
             return child
 
-    def _error(self, detail: str, child: ChildProcess) -> EngineError:
+    def _error(self, detail: str, log: tuple[str, ...]) -> EngineError:
         return EngineError(
             tr("{name} can't rerank", name=self._info.name),
             tr("The reranker says: {reason}", reason=detail),
             tr("Download it again, or choose another reranker."),
-            log=child.log,
+            log=log,
         )

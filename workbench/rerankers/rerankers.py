@@ -90,6 +90,7 @@ class Rerankers:
             UsageError, NotFoundError, MissingModelError, Cancelled.
         """
         if name != LATE:
+            self._retry(name)
             self.open(name)
         gain: RerankGain | None = None
         for gain in measure_rerank(self._store, self._searcher(), self._dataset(dataset), name, cancel):
@@ -133,6 +134,12 @@ class Rerankers:
             running, self._running = list(self._running.values()), {}
         for reranker in running:
             reranker.close()
+
+    def _retry(self, name: str) -> None:
+        """Its files may be others now."""
+        with self._lock:
+            if name in self._running and self._running[name].refused:
+                self._running.pop(name).close()
 
     def _usable(self, name: str) -> RerankerInfo:
         known = {info.name: info for info in self.installed() if info.kind != "late"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+from workbench.errors import Cancelled
 from workbench.i18n import tr
 from workbench.ports import Cancel, Reranker
 from workbench.records.rerankers import PairScore
@@ -37,6 +38,8 @@ def rank_pairs(
     scored: dict[str, PairScore] = {}
     pairs = reranker.score(query, [texts[hit.chunk_id] for hit in known], cancel)
     for hit, pair in zip(known, pairs, strict=False):
+        if cancel and cancel.is_set():  # pairs come quicker than a cancel reaches the child
+            raise Cancelled
         scored[hit.chunk_id] = pair
         if budget_ms and time.perf_counter() > ends:
             break
