@@ -26,6 +26,8 @@ import xllamacpp as x
 p = x.CommonParams()
 p.model.path, p.port, p.n_ctx, p.n_parallel, p.cpuparams.n_threads = sys.argv[1], int(sys.argv[2]), 2048, 2, 1
 p.endpoint_metrics = p.endpoint_slots = p.endpoint_props = True
+if len(sys.argv) > 3:  # embeds
+    p.embedding, p.pooling_type, p.n_parallel, p.n_ubatch = True, x.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN, 1, 512
 server = x.Server(p)
 while True:
     time.sleep(60)
@@ -65,6 +67,15 @@ def llama_server() -> Iterator[str]:
     port = free_port()
     model = str(paths.gguf_folder() / paths.STARTER_MODEL)
     with serving([sys.executable, "-c", LLAMA_SERVER, model, str(port)], port) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def embedding_server() -> Iterator[str]:
+    """llama.cpp's own server, embedding: with a language model, whose vectors are poor and as real as any."""
+    pytest.importorskip("xllamacpp", reason="needs xllamacpp")
+    port, model = free_port(), str(paths.gguf_folder() / paths.STARTER_MODEL)
+    with serving([sys.executable, "-c", LLAMA_SERVER, model, str(port), "embed"], port) as url:
         yield url
 
 

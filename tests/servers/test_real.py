@@ -18,6 +18,7 @@ from workbench.records.corpus import IngestRequest
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import Flight
 from workbench.servers.concurrency import summary
+from workbench.servers.contract import markdown
 
 pytestmark = pytest.mark.model
 COLOURS = [Message("user", "Name three primary colours.")]
@@ -90,19 +91,20 @@ def test_a_stop_ends_the_answer_and_frees_the_server(desk: Desk, llama_server: s
 def test_a_contract_report_says_where_compatible_is_not(desk: Desk, name: str, request: pytest.FixtureRequest) -> None:
     url: str = request.getfixturevalue(name)
     *_, report = desk.servers.examine(url)
-    found = {check.name: check.outcome for check in report.checks}
-    assert found["streams in pieces"] == "kept"
-    assert found["says why it stopped"] == "kept"
-    assert found["max_tokens holds"] == "kept"
-    assert found["an unknown model is refused"] == "differs"
+    found = {check.key: check.outcome for check in report.checks}
+    assert {found[key] for key in ("stream", "reason", "max_tokens", "stop", "repeat", "cancel")} == {"kept"}
+    assert found["unknown_model"] == "differs"
     if name == "llama_server":
-        assert found["a JSON schema holds"] == "kept"
-        assert found["too long a prompt is refused"] == "kept"
-        assert found["embeddings, in order"] == "refused"
+        assert {found[key] for key in ("usage", "schema", "grammar", "overflow", "two_at_once")} == {"kept"}
+        assert found["embeddings"] == "refused"
     else:
-        assert found["counts tokens"] == "differs"
-        assert found["a JSON schema holds"] == "broken"
-        assert found["embeddings, in order"] == "broken"
+        assert "grammar" not in found  # it promises none
+        assert found["usage"] == "differs"
+        assert found["two_at_once"] in ("differs", "broken")  # a second request interrupts the first
+        assert found["schema"] == "broken"
+        assert found["embeddings"] == "broken"
+    table = markdown(report)
+    assert table.count("\n| ") == len(report.checks) + 1
 
 
 def test_a_question_is_answered_through_a_server_with_citations(desk: Desk, llama_server: str, tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ import pytest
 from tests.servers.conftest import free_port, playing
 from workbench.errors import ServerError, UsageError
 from workbench.ports import Cancel
-from workbench.records.servers import Endpoint
+from workbench.records.servers import Endpoint, Timeouts
 from workbench.servers.discovery import endpoint_of, is_exposed, reach_of
-from workbench.records.servers import Timeouts
 from workbench.servers.refusals import layer_of, message_of
 from workbench.servers.wire import Wire
 

@@ -92,6 +92,26 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbedderCard:
+    """A served model chosen to embed: all that its vectors depend on, so that nothing needs to be asked to know it.
+
+    Attributes:
+        identity: what the server told of the weights: their digest, or their bytes and parameters; "" for nothing.
+        max_tokens: longest input; the rest is cut off.
+        query_prefix, passage_prefix: put before every text by us, as the model's card wants; a server adds none.
+    """
+
+    endpoint: Endpoint
+    kind: ServerKind
+    model: str
+    identity: str
+    dimension: int
+    max_tokens: int
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerTimes:
     """The server's own counters of one call; None where it has none.
 
@@ -116,11 +136,15 @@ class ContractCheck:
     """One promise held against the server.
 
     Attributes:
+        key: the promise, whatever the language: "stream", "reason", "usage", "max_tokens", "stop", "repeat", "schema",
+            "grammar", "bad_request", "unknown_model", "overflow", "cancel", "two_at_once", "embeddings".
+        name: the promise in words.
         outcome: "kept"; "differs": it answers, and otherwise than the dialect says; "refused": it says that it can't;
             "broken": it fails.
         detail: what was seen.
     """
 
+    key: str
     name: str
     outcome: Literal["kept", "differs", "refused", "broken"]
     detail: str

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,8 +19,9 @@ from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import ContractCheck, ContractReport, ServedModel, Server
-from workbench.servers.dialect import Delta, Dialect
+from workbench.servers.dialect import OTHER_SHAPE, Delta, Dialect
 from workbench.servers.wire import Wire
+from workbench.text.clean import printable
 
 _ASK: Final = (Message("user", "Count from one to twenty in words."),)
 _PLAIN: Final = GenerationSettings(max_tokens=24)
@@ -28,6 +31,7 @@ _SCHEMA: Final = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
+_GRAMMAR: Final = 'root ::= "yes" | "no"'
 _STOP_S: Final = 5.0
 """Seconds within which a server has to be free again after a call was stopped."""
 
@@ -53,14 +57,40 @@ def contract(
     """Holds every promise in turn; the report grows by a check at a time. A stop ends it where it is."""
     examiner = _Examiner(wire, dialect, model)
     report = ContractReport(server.endpoint.url, server.kind, server.version, model.id, (), datetime.now(UTC))
-    for name, check in examiner.checks():
+    for key, name, check in examiner.checks():
         if cancel is not None and cancel.is_set():
             return
         start = time.perf_counter()
         outcome, detail = _held(check)
         spent = (time.perf_counter() - start) * 1000
-        report = replace(report, checks=(*report.checks, ContractCheck(name, outcome, detail, spent)))
+        report = replace(report, checks=(*report.checks, ContractCheck(key, name, outcome, detail, spent)))
         yield report
+
+
+def markdown(report: ContractReport) -> str:
+    """A report as a Markdown table, to be put into an issue at the server's makers."""
+    words = {"kept": tr("kept"), "differs": tr("differs"), "refused": tr("says that it can't"), "broken": tr("broken")}
+    rows = [
+        f"| {_cell(check.name)} | {words[check.outcome]} | {_cell(check.detail)} | {check.ms:,.0f} |"
+        for check in report.checks
+    ]
+    kept = sum(check.outcome == "kept" for check in report.checks)
+    told = tr("{kept} of {all} promises kept", kept=kept, all=len(report.checks))
+    head = [
+        f"## {_cell(f'{report.kind} {report.version}'.strip())}",
+        "",
+        f"{_cell(report.model)} · {report.created:%Y-%m-%d %H:%M} UTC · {told}",
+        "",
+        f"| {tr('promise')} | {tr('outcome')} | {tr('seen')} | ms |",
+        "|---|---|---|---:|",
+    ]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def _cell(text: str) -> str:
+    """What a server said, with nothing in it that Markdown or a terminal acts on."""
+    flat = printable(" ".join(text.split()), newlines=False)
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", flat)
 
 
 def _held(check: Callable[[], str]) -> tuple[Outcome, str]:
@@ -70,7 +100,7 @@ def _held(check: Callable[[], str]) -> tuple[Outcome, str]:
         return "differs", str(found)
     except ServerError as error:
         return ("refused" if 400 <= error.status < 500 or error.status == 501 else "broken"), error.message
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except OTHER_SHAPE as error:
         return "broken", tr("a reply of another shape: {reason}", reason=f"{type(error).__name__} {error}")
 
 
@@ -80,27 +110,28 @@ class _Examiner:
     def __init__(self, wire: Wire, dialect: Dialect, model: ServedModel) -> None:
         self._wire, self._dialect, self._model = wire, dialect, model
 
-    def checks(self) -> tuple[tuple[str, Callable[[], str]], ...]:
+    def checks(self) -> Iterator[tuple[str, str, Callable[[], str]]]:
         """In the order in which a failure explains those that follow."""
+        embeddings = "embeddings", tr("embeddings, in order"), self._embeddings
+        unknown = "unknown_model", tr("an unknown model is refused"), self._unknown_model
         if self._model.kind == "embedding":
-            return (
-                (tr("embeddings, in order"), self._embeddings),
-                (tr("an unknown model is refused"), self._unknown_model),
-            )
-        return (
-            (tr("streams in pieces"), self._streams),
-            (tr("says why it stopped"), self._reason),
-            (tr("counts tokens"), self._counts),
-            (tr("max_tokens holds"), self._most),
-            (tr("stop strings hold"), self._stops),
-            (tr("temperature 0 repeats itself"), self._repeats),
-            (tr("a JSON schema holds"), self._schema),
-            (tr("a bad request is refused"), self._bad_request),
-            (tr("an unknown model is refused"), self._unknown_model),
-            (tr("too long a prompt is refused"), self._overflow),
-            (tr("a stop frees the server"), self._cancels),
-            (tr("embeddings, in order"), self._embeddings),
-        )
+            yield from (embeddings, unknown)
+            return
+        yield "stream", tr("streams in pieces"), self._streams
+        yield "reason", tr("says why it stopped"), self._reason
+        yield "usage", tr("counts tokens"), self._counts
+        yield "max_tokens", tr("max_tokens holds"), self._most
+        yield "stop", tr("stop strings hold"), self._stops
+        yield "repeat", tr("temperature 0 repeats itself"), self._repeats
+        yield "schema", tr("a JSON schema holds"), self._schema
+        if self._dialect.grammars:
+            yield "grammar", tr("a grammar holds"), self._grammar
+        yield "bad_request", tr("a bad request is refused"), self._bad_request
+        yield unknown
+        yield "overflow", tr("too long a prompt is refused"), self._overflow
+        yield "cancel", tr("a stop frees the server"), self._cancels
+        yield "two_at_once", tr("two are answered at once"), self._two_at_once
+        yield embeddings
 
     def _ask(self, settings: GenerationSettings = _PLAIN, messages: tuple[Message, ...] = _ASK) -> _Said:
         pieces: list[Delta] = list(self._dialect.chat(self._wire, self._model.id, messages, settings, None))
@@ -164,6 +195,12 @@ class _Examiner:
             raise _Differs(tr("not what the schema allows: “{text}”", text=said.text[:60])) from None
         return said.text[:60]
 
+    def _grammar(self) -> str:
+        said = self._ask(GenerationSettings(max_tokens=8, grammar=_GRAMMAR)).text
+        if said not in ("yes", "no"):
+            raise _Differs(tr("not what the grammar allows: “{text}”", text=said[:60]))
+        return said
+
     def _bad_request(self) -> str:
         path = "/api/chat" if self._dialect.kind == "ollama" else "/v1/chat/completions"
         try:
@@ -215,6 +252,33 @@ class _Examiner:
         if waited > _STOP_S:
             raise _Differs(tr("the next call waited {seconds} s", seconds=f"{waited:.1f}"))
         return tr("the next call took {ms} ms", ms=round(waited * 1000))
+
+    def _two_at_once(self) -> str:
+        """Whether a second answer begins before the first has ended."""
+        spans: list[tuple[float, float]] = []
+        failures: list[ServerError] = []
+
+        def ask() -> None:
+            try:
+                deltas = self._dialect.chat(self._wire, self._model.id, _ASK, GenerationSettings(max_tokens=48), None)
+                times = [delta.at for delta in deltas if delta.text]
+                spans.append((times[0], times[-1]) if times else (0.0, 0.0))
+            except ServerError as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=ask, daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise failures[0]
+        if len(spans) < 2:  # a reply of another shape: the other checks tell which
+            raise _Differs(tr("one of the two wasn't answered"))
+        (_, first_end), (second_begin, _) = sorted(spans)
+        if second_begin >= first_end:
+            raise _Differs(tr("the second waited until the first had ended"))
+        return tr("both under way for {ms} ms", ms=round((first_end - second_begin) * 1000))
 
     def _embeddings(self) -> str:
         texts = ["one", "a longer text about something else", "three"]

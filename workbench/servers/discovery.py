@@ -13,7 +13,7 @@ import psutil
 
 from workbench.errors import ServerError, UsageError
 from workbench.i18n import tr
-from workbench.records.servers import Endpoint, Reach, Server, Timeouts
+from workbench.records.servers import Endpoint, Reach, Server, ServerKind, Timeouts
 from workbench.servers.dialect import OTHER_SHAPE, Dialect
 from workbench.servers.llama_server import LlamaServer
 from workbench.servers.lmstudio import LmStudio
@@ -52,6 +52,11 @@ def endpoint_of(url: str, key_variable: str = "") -> Endpoint:
             tr("Write it as http://127.0.0.1:11434; a key goes into an environment variable (--key-variable NAME)."),
         )
     return Endpoint(text, key_variable)
+
+
+def dialect_of(kind: ServerKind) -> Dialect:
+    """The dialect that is called so."""
+    return next(dialect for dialect in DIALECTS if dialect.kind == kind)
 
 
 def usual_endpoints() -> tuple[Endpoint, ...]:
@@ -97,6 +102,14 @@ def reach_of(url: str) -> Reach:
     if address.is_loopback:
         return "machine"
     return "network" if address.is_private or address.is_link_local else "cloud"
+
+
+def address_words(url: str) -> str:
+    """ "127.0.0.1:8080", or "gpu-box:8000 (network)" where it isn't this machine."""
+    address, reach = urlsplit(url).netloc, reach_of(url)
+    if reach == "machine":
+        return address
+    return f"{address} ({tr('the network') if reach == 'network' else tr('the cloud')})"
 
 
 def is_exposed(url: str) -> bool | None:

@@ -64,10 +64,10 @@ class OpenAi:
         """``/v1/embeddings``; replies are put in order by their index."""
         body = {"model": model, "input": list(texts), "encoding_format": "float"}
         reply = wire.post("/v1/embeddings", body, idempotent=True, reply_s=wire.timeouts.first, cancel=cancel)
-        rows = reply.get("data") if isinstance(reply, dict) else None
-        found = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows or ())}
-        if set(found) != set(range(len(texts))) or not all(isinstance(row, list) for row in found.values()):
-            raise bad_embeddings(wire, len(texts), len(rows or ()))
+        rows = (reply.get("data") if isinstance(reply, dict) else None) or ()
+        found = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows)}
+        if len(rows) != len(texts) or set(found) != set(range(len(texts))):
+            raise bad_embeddings(wire, len(texts), len(rows))
         return [found[place] for place in range(len(texts))]
 
     def template(self, wire: Wire, model: str) -> tuple[str, str, str]:

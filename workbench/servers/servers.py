@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.errors import NotFoundError, ServerError
 from workbench.i18n import tr
-from workbench.ports import Cancel, ServerRepository
-from workbench.records.servers import ContractReport, Endpoint, LoadTest, Reach, ServedModel, Server
+from workbench.ports import Cancel, ServerRepository, SettingsRepository
+from workbench.records.corpus import EmbedderInfo
+from workbench.records.models import LoadedModel
+from workbench.records.servers import (
+    ContractReport,
+    Endpoint,
+    LoadTest,
+    Reach,
+    ServedModel,
+    Server,
+    Timeouts,
+)
 from workbench.servers.concurrency import load_test
 from workbench.servers.contract import contract
-from workbench.servers.dialect import Dialect
-from workbench.servers.discovery import endpoint_of, is_exposed, reach_of, recognise, usual_endpoints
+from workbench.servers.dialect import Dialect, shaped
+from workbench.servers.discovery import (
+    address_words,
+    dialect_of,
+    endpoint_of,
+    is_exposed,
+    reach_of,
+    recognise,
+    usual_endpoints,
+)
+from workbench.servers.embedder import ServedEmbedder, probe
+from workbench.servers.embedders import ServedEmbedders
 from workbench.servers.generator import ServedGenerator
+from workbench.servers.timeouts import remember_timeouts, timeouts_in
 from workbench.servers.wire import Wire
 
 
@@ -21,12 +42,23 @@ class Servers:
     """Model servers over HTTP. Every method may be called from any thread.
 
     Args:
+        settings: where timeouts and the chosen embedder are remembered.
         adopt: puts a served model in the place of the loaded one.
+        choose_embedder: has new collections embedded by the one of that name.
     """
 
-    def __init__(self, endpoints: ServerRepository, adopt: Callable[[ServedGenerator], None]) -> None:
+    def __init__(
+        self,
+        endpoints: ServerRepository,
+        settings: SettingsRepository,
+        adopt: Callable[[ServedGenerator], None],
+        choose_embedder: Callable[[str], None],
+    ) -> None:
         self._endpoints = endpoints
+        self._settings = settings
         self._adopt = adopt
+        self._choose_embedder = choose_embedder
+        self._embedders = ServedEmbedders(settings)
 
     def add(self, url: str, key_variable: str = "") -> Server:
         """Remembers an address, and says what answers there. Raises UsageError, ServerError (nothing is remembered)."""
@@ -36,8 +68,9 @@ class Servers:
         return server
 
     def remove(self, url: str) -> None:
-        """Forgets an address. Raises NotFoundError."""
+        """Forgets an address, and what embeds there. Raises NotFoundError."""
         self._endpoints.remove(endpoint_of(url).url)
+        self._embedders.forget(endpoint_of(url).url)
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The remembered addresses, and the usual ports of this machine where something listens."""
@@ -64,7 +97,9 @@ class Servers:
     def look(self, endpoint: Endpoint) -> Server:
         """What answers at an address, with its models. Raises ServerError."""
         dialect, server = recognise(endpoint)
-        models = dialect.models(Wire(endpoint))
+        wire = Wire(endpoint, self.timeouts)
+        with shaped(wire):
+            models = dialect.models(wire)
         # A model on another machine isn't on this one, whatever its server calls local.
         return replace(server, models=tuple(replace(m, reach=_farther(m.reach, server.reach)) for m in models))
 
@@ -75,14 +110,56 @@ class Servers:
         self._adopt(generator)
         return generator
 
+    def embed_with(
+        self, url: str, model: str = "", key_variable: str = "", query_prefix: str = "", passage_prefix: str = ""
+    ) -> EmbedderInfo:
+        """New collections are embedded with a server's model from now on; others keep what made their vectors.
+
+        Args:
+            query_prefix: what the model's card wants before questions; ``passage_prefix`` likewise.
+
+        Raises:
+            NotFoundError: no such model.
+            ServerError: the server can't be reached, or the model doesn't embed.
+        """
+        wire, dialect, served = self._chosen(url, model, key_variable, ("embedding", "chat"))
+        card = probe(wire, dialect, served, query_prefix, passage_prefix)
+        self._choose_embedder(self._embedders.remember(card))
+        return ServedEmbedder(wire, card).info
+
+    def embed_here(self) -> None:
+        """New collections are embedded on this machine again."""
+        self._choose_embedder("")
+
+    @property
+    def embedders(self) -> ServedEmbedders:
+        """The served models that were chosen to embed."""
+        return self._embedders
+
+    @property
+    def timeouts(self) -> Timeouts:
+        """How long each phase of a call may take. Remembered in the file; setting raises UsageError."""
+        return timeouts_in(self._settings)
+
+    @timeouts.setter
+    def timeouts(self, timeouts: Timeouts) -> None:
+        remember_timeouts(self._settings, timeouts)
+
+    def reach(self, model: LoadedModel | None, embedder: str) -> str:
+        """ "offline", or the addresses that the model and the embedder in use may talk to."""
+        card = self._embedders.card(embedder)
+        urls = [model.server] if model and model.server else []
+        urls += [card.endpoint.url] if card else []
+        return " · ".join(map(address_words, dict.fromkeys(urls))) or "offline"
+
     def examine(
         self, url: str, model: str = "", key_variable: str = "", cancel: Cancel | None = None
     ) -> Iterator[ContractReport]:
         """Where "compatible" is true of a server; the report grows. Raises NotFoundError, ServerError."""
         endpoint = self._endpoint(url, key_variable)
         server = self.look(endpoint)
-        dialect, _ = recognise(endpoint)
-        yield from contract(Wire(endpoint), dialect, server, _named(server, model, embedding=True), cancel)
+        served = _named(server, model, ("chat", "embedding"))
+        yield from contract(Wire(endpoint, self.timeouts), dialect_of(server.kind), server, served, cancel)
 
     def load_test(
         self, url: str, model: str, rate: float, requests: int, key_variable: str = "", cancel: Cancel | None = None
@@ -91,10 +168,13 @@ class Servers:
         wire, dialect, served = self._chosen(url, model, key_variable)
         return load_test(wire, dialect, served.id, rate, requests, cancel=cancel)
 
-    def _chosen(self, url: str, model: str, key_variable: str) -> tuple[Wire, Dialect, ServedModel]:
+    def _chosen(
+        self, url: str, model: str, key_variable: str, kinds: Sequence[str] = ("chat",)
+    ) -> tuple[Wire, Dialect, ServedModel]:
         endpoint = self._endpoint(url, key_variable)
-        dialect, _ = recognise(endpoint)
-        return Wire(endpoint), dialect, _named(self.look(endpoint), model)
+        server = self.look(endpoint)
+        served = _named(server, model, kinds)
+        return Wire(endpoint, self.timeouts), dialect_of(server.kind), served
 
     def _endpoint(self, url: str, key_variable: str) -> Endpoint:
         endpoint = endpoint_of(url, key_variable)
@@ -102,12 +182,10 @@ class Servers:
         return endpoint if key_variable else known
 
 
-def _named(server: Server, model: str, *, embedding: bool = False) -> ServedModel:
-    """The model of that name; the first that chats, and stands ready if one does, when none is named."""
-    offered = [m for m in server.models if m.kind == "chat"] or (list(server.models) if embedding else [])
-    found = (
-        [m for m in server.models if m.id == model] if model else sorted(offered, key=lambda m: m.loaded is not True)
-    )
+def _named(server: Server, model: str, kinds: Sequence[str] = ("chat",)) -> ServedModel:
+    """The model of that name; when none is named, the first of the first of these kinds, one that is loaded before."""
+    offered = sorted((m for m in server.models if m.kind in kinds), key=lambda m: (kinds.index(m.kind), not m.loaded))
+    found = [m for m in server.models if m.id == model] if model else offered
     if not found:
         names = ", ".join(m.id for m in server.models) or "–"
         raise NotFoundError(

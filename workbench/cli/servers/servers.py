@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import astuple, replace
 from typing import Final
 
 import click
@@ -12,6 +13,7 @@ from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.servers import ContractReport, LoadTest, Server
+from workbench.servers.contract import markdown
 
 MARKS: Final = {"kept": "✓", "differs": "~", "refused": "◦", "broken": "✗"}
 
@@ -63,8 +65,9 @@ def remove(front: FrontEnds, url: str) -> None:
 @click.option("--model", default="", help="Which of its models [one that stands ready].")
 @click.option("--key-variable", default="", metavar="NAME", help="The environment variable that holds its key.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print as a Markdown table, for an issue.")
 @click.pass_obj
-def check(front: FrontEnds, url: str, model: str, key_variable: str, as_json: bool) -> None:
+def check(front: FrontEnds, url: str, model: str, key_variable: str, as_json: bool, as_markdown: bool) -> None:
     """Holds a server against what its dialect promises. Exits with 1 when a promise is broken."""
     with front.glance() as desk, stoppable() as stop:
         line = StatusLine()
@@ -76,10 +79,80 @@ def check(front: FrontEnds, url: str, model: str, key_variable: str, as_json: bo
         raise UsageError(tr("Nothing was checked"), tr("It was stopped before the first check."), tr("Run it again."))
     if as_json:
         print_json(report)
+    elif as_markdown:
+        click.echo(markdown(report), nl=False)
     else:
         print_report(report)
     if any(c.outcome == "broken" for c in report.checks):
         sys.exit(1)
+
+
+@servers.command()
+@click.argument("url", default="")
+@click.option("--model", default="", help="Which of its models [the first that embeds].")
+@click.option("--key-variable", default="", metavar="NAME", help="The environment variable that holds its key.")
+@click.option("--query-prefix", default="", help="What the model's card wants before questions.")
+@click.option("--passage-prefix", default="", help="What the model's card wants before passages.")
+@click.option("--none", is_flag=True, help="Embed on this machine again, with what is installed.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def embed(
+    front: FrontEnds,
+    url: str,
+    model: str,
+    key_variable: str,
+    query_prefix: str,
+    passage_prefix: str,
+    none: bool,
+    as_json: bool,
+) -> None:
+    """Embeds new collections with a server's model from now on; those that exist keep what made their vectors."""
+    if bool(url) == none:
+        raise UsageError(
+            tr("Which embedder?"),
+            tr("Give a server's address, or --none, and not both."),
+            tr("workbench servers lists what answers."),
+        )
+    with front.desk("create") as desk:
+        if none:
+            desk.servers.embed_here()
+            say(tr("New collections are embedded on this machine."))
+            return
+        info = desk.servers.embed_with(url, model, key_variable, query_prefix, passage_prefix)
+    if as_json:
+        print_json(info)
+        return
+    shape = {"count": info.dimension, "tokens": info.max_tokens}
+    say(tr("{name}: {count} dimensions, texts up to {tokens} tokens.", name=info.name, **shape), newlines=False)
+    say(tr("New collections are embedded with it. It tells no token vectors, so there is no late interaction."))
+
+
+@servers.command()
+@click.option("--connect", type=float, help="Seconds to connect.")
+@click.option("--reply", type=float, help="Seconds for a short call's reply.")
+@click.option("--first", type=float, help="Seconds until the first token, loading the model among it.")
+@click.option("--gap", type=float, help="Seconds from one token to the next.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def timeouts(
+    front: FrontEnds, connect: float | None, reply: float | None, first: float | None, gap: float | None, as_json: bool
+) -> None:
+    """Shows how long each phase of a call may take, and changes those that are given."""
+    given = {"connect": connect, "reply": reply, "first": first, "gap": gap}
+    changed = {phase: seconds for phase, seconds in given.items() if seconds is not None}
+    with front.desk("create") if changed else front.glance() as desk:
+        if changed:
+            desk.servers.timeouts = replace(desk.servers.timeouts, **changed)
+        now = desk.servers.timeouts
+    if as_json:
+        print_json(now)
+        return
+    names = (tr("connecting"), tr("a short call's reply"), tr("the first token"), tr("the gap after a token"))
+    print_table(
+        (tr("phase"), tr("seconds")),
+        [(name, f"{seconds:g}") for name, seconds in zip(names, astuple(now), strict=True)],
+        right=(1,),
+    )
 
 
 @servers.command()
