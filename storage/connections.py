@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -88,6 +88,19 @@ class Connections:
             FileError: as ``write``.
         """
         return self._on_writer(lambda: self._outside(work))
+
+    @contextmanager
+    def apart(self, cancel: Cancel | None = None) -> Iterator[Connection]:
+        """A connection of its own that may write elsewhere, for VACUUM INTO; it keeps no writer of this file waiting.
+
+        Raises:
+            Cancelled, FileError: as ``read``.
+        """
+        with self._in_words(), closing(connect(self.path, self._access, self._timeout)) as connection:
+            connection.execute("PRAGMA query_only = OFF")
+            if cancel:
+                connection.set_progress_handler(cancel.is_set, _STEPS)
+            yield connection
 
     def close(self) -> None:
         """Waits for readers and for writes that were handed in, checkpoints, and closes every connection."""

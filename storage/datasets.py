@@ -38,27 +38,7 @@ class FileDatasets:
 
     def put(self, name: str, collection: str, cases: Sequence[Case]) -> Dataset:
         """Makes ``cases`` the dataset's current version; content that was there before keeps its date."""
-        body = "\n".join(map(record_json, cases))
-        digest = hashlib.sha256(body.encode()).hexdigest()
-        name, answerable = storable(name), sum(case.answerable for case in cases)
-
-        def work(c: Connection) -> tuple[Any, ...]:
-            first = c.execute(
-                "SELECT v.created FROM dataset_version v JOIN dataset d ON d.id = v.dataset_id"
-                " WHERE d.name = ? AND v.hash = ?",
-                (name, digest),
-            ).fetchone()
-            row = (name, storable(collection), digest, first[0] if first else now(), len(cases), answerable)
-            (number,) = c.execute(_UPSERT, row).fetchone()
-            if first is None:
-                c.execute(
-                    "INSERT INTO dataset_version (dataset_id, hash, created, cases, answerable, body)"
-                    " VALUES (?, ?, ?, ?, ?, ?)",
-                    (number, *row[2:], body),
-                )
-            return (number, *row)
-
-        return _dataset(self._connections.write(work))
+        return self._connections.write(lambda c: put_dataset(c, name, collection, cases))
 
     def datasets(self) -> tuple[Dataset, ...]:
         """Current versions, by name."""
@@ -141,6 +121,27 @@ class FileDatasets:
                 tr("Look at the ones that wait again."),
             )
         return _candidate(row)
+
+
+def put_dataset(connection: Connection, name: str, collection: str, cases: Sequence[Case]) -> Dataset:
+    """``FileDatasets.put`` within a transaction."""
+    body = "\n".join(map(record_json, cases))
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    name, answerable = storable(name), sum(case.answerable for case in cases)
+    first = connection.execute(
+        "SELECT v.created FROM dataset_version v JOIN dataset d ON d.id = v.dataset_id"
+        " WHERE d.name = ? AND v.hash = ?",
+        (name, digest),
+    ).fetchone()
+    row = (name, storable(collection), digest, first[0] if first else now(), len(cases), answerable)
+    (number,) = connection.execute(_UPSERT, row).fetchone()
+    if first is None:
+        connection.execute(
+            "INSERT INTO dataset_version (dataset_id, hash, created, cases, answerable, body)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (number, *row[2:], body),
+        )
+    return _dataset((number, *row))
 
 
 def _found(c: Connection, dataset: str) -> tuple[int, str]:

@@ -123,6 +123,14 @@ def put_document(
     bump(connection, [collection_id])
 
 
+def put_source(connection: Connection, collection_id: int, document: Document, parsed: ParsedDocument) -> None:
+    """Stores a document's text and metadata, which no index holds yet."""
+    key = _put_document_row(connection, collection_id, document)
+    _put_text(connection, 0, key, parsed)
+    _put_fields(connection, 0, key, document.metadata, ())
+    bump(connection, [collection_id])
+
+
 def bump(connection: Connection, collection_ids: Iterable[int]) -> None:
     """One more committed change in each of these collections."""
     connection.executemany(

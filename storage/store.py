@@ -12,6 +12,7 @@ from storage.corpus import FileCorpus
 from storage.curation import FileCuration
 from storage.datasets import FileDatasets
 from storage.driver import BUSY_SECONDS
+from storage.exchange import FileExchange
 from storage.fixture import FixtureRunner
 from storage.health import FileHealth
 from storage.index_rows import FileIndexes
@@ -40,6 +41,7 @@ class FileStore:
         self._browsing = FileBrowsing(connections)
         self._curation = FileCuration(connections)
         self._indexes = FileIndexes(connections)
+        self._exchange = FileExchange(connections)
         self._health = FileHealth(connections)
         self._lenses = FileLenses(connections)
         self._traces = FileTraces(connections)
@@ -85,6 +87,11 @@ class FileStore:
     def indexes(self) -> FileIndexes:
         """Indexes beside the current ones."""
         return self._indexes
+
+    @property
+    def exchange(self) -> FileExchange:
+        """Whole collections and whole files, out and in."""
+        return self._exchange
 
     @property
     def health(self) -> FileHealth:

@@ -13,6 +13,7 @@ from workbench.ports.browsing import BrowseRepository, ChunkKeys
 from workbench.ports.corpus import CorpusRepository, DeleteCheck, DocumentState, SearchRepository, StoredTokens
 from workbench.ports.curation import CurationRepository
 from workbench.ports.evals import DatasetRepository, ResultSet, RunRepository, SqlRunner, SqlValue
+from workbench.ports.exchange import ExchangeReading, ExchangeRepository, ExchangeWriting
 from workbench.ports.file import ModelRepository, SettingsRepository, Store, TraceRepository, TraceSummary
 from workbench.ports.health import ChunkFact, HealthRepository
 from workbench.ports.indexes import IndexRepository
@@ -49,6 +50,9 @@ __all__ = [
     "Embedder",
     "Embedding",
     "EntryRepository",
+    "ExchangeReading",
+    "ExchangeRepository",
+    "ExchangeWriting",
     "Generator",
     "HealthRepository",
     "IndexRepository",

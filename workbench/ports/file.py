@@ -11,6 +11,7 @@ from workbench.ports.browsing import BrowseRepository
 from workbench.ports.corpus import CorpusRepository, SearchRepository
 from workbench.ports.curation import CurationRepository
 from workbench.ports.evals import DatasetRepository, RunRepository, SqlRunner
+from workbench.ports.exchange import ExchangeRepository
 from workbench.ports.health import HealthRepository
 from workbench.ports.indexes import IndexRepository
 from workbench.ports.keystrokes import KeystrokeRepository
@@ -130,6 +131,11 @@ class Store(Protocol):
     @property
     def indexes(self) -> IndexRepository:
         """Indexes beside the current ones."""
+        ...
+
+    @property
+    def exchange(self) -> ExchangeRepository:
+        """Whole collections and whole files, out and in."""
         ...
 
     @property
