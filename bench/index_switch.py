@@ -70,7 +70,7 @@ def kill_half_way(file: Path) -> int:
         while True:
             time.sleep(0.02)
             newest = store.corpus.indexes(COLLECTION)[0]
-            if newest.vectors >= 120 or running.poll() is not None:
+            if (newest.status == "building" and newest.vectors >= 120) or running.poll() is not None:
                 break
     finally:
         store.close()

@@ -31,7 +31,7 @@ def create_tokens_table(connection: Connection, index_id: int) -> None:
 
 def keeps_tokens(recipe: Recipe) -> bool:
     """Whether an index by that recipe has the table."""
-    return recipe.token_vectors != "none"  # noqa: S105 -- not a password
+    return recipe.keeps_tokens
 
 
 def put_tokens(

@@ -42,8 +42,7 @@ class Builder:
         """
         check_form(form, embedder.info)
         _check_cut(form, embedder.info.name)
-        keeps = recipe.token_vectors != "none"  # noqa: S105 -- not a password
-        if keeps and not len(next(embedder.embed_passage_tokens([_PROBE])).tokens):
+        if recipe.keeps_tokens and not self._gives_tokens(collection, embedder):
             recipe = replace(recipe, token_vectors="none")  # noqa: S106 -- as above
         centre = self._centre(collection, embedder, form) if form.component == "bit" else None
         return self._store.indexes.open(collection, embedder.info, recipe, form, centre)
@@ -61,6 +60,13 @@ class Builder:
                     return
         for progress in Ingester(self._store.corpus, embedder).complete(index, cancel):
             yield BuildProgress(index, progress)
+
+    def _gives_tokens(self, collection: str, embedder: Embedder) -> bool:
+        """Known from an index of it that keeps token vectors, else found out."""
+        for index in self._store.corpus.indexes(collection):
+            if index.embedder.fingerprint == embedder.info.fingerprint and index.recipe.keeps_tokens:
+                return True
+        return len(next(embedder.embed_passage_tokens([_PROBE])).tokens) > 0
 
     def missing(self, index: Index) -> int:
         """Documents that it doesn't hold whole."""

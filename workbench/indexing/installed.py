@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 from workbench import paths
-from workbench.engine.embedding import read_card
+from workbench.engine.embedding import EmbedderCard, list_embedders, read_card
 from workbench.errors import WorkbenchError
+from workbench.i18n import tr
 from workbench.indexing.catalogue import known_model
 from workbench.indexing.embedders import Embedders
 from workbench.ports import Store
+from workbench.records.corpus import EmbedderInfo
 from workbench.records.indexes import InstalledEmbedder
 
 
 def installed_embedders(store: Store, embedders: Embedders) -> tuple[InstalledEmbedder, ...]:
-    """By name, from their cards alone: no model is loaded or read."""
+    """By name, from their cards alone: no model is loaded or asked."""
     names = store.corpus.collection_names()
     used = [index.embedder.name for name in names for index in store.corpus.indexes(name) if index.status != "retired"]
-    return tuple(_installed(name, embedders.default(), used.count(name)) for name in embedders.names())
+    local = list_embedders(paths.embedders_folder())
+    default = embedders.default()
+    found: list[InstalledEmbedder] = []
+    for name in embedders.names():
+        try:
+            card = read_card(paths.embedders_folder() / name) if name in local else embedders.named(name).info
+        except WorkbenchError as error:
+            found.append(InstalledEmbedder(name, "", 0, 0, "", "", known_model(name), problem=error.message))
+        else:
+            found.append(_installed(name, card, default=name == default, indexes=used.count(card.name)))
+    return tuple(found)
 
 
-def _installed(name: str, default: str, indexes: int) -> InstalledEmbedder:
-    try:
-        card = read_card(paths.embedders_folder() / name)
-    except WorkbenchError as error:
-        return InstalledEmbedder(name, "", 0, 0, "", "", known_model(name), problem=error.message)
+def _installed(name: str, card: EmbedderCard | EmbedderInfo, *, default: bool, indexes: int) -> InstalledEmbedder:
     return InstalledEmbedder(
         name,
-        card.runtime,
+        card.runtime if isinstance(card, EmbedderCard) else tr("server"),
         card.dimension,
         card.max_tokens,
         card.query_prefix,
         card.passage_prefix,
         known_model(card.name),
-        name == default,
+        default,
         indexes,
     )

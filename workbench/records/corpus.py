@@ -96,6 +96,11 @@ class Recipe:
     parent_size: int = 1200
     token_vectors: TokenForm = "bits"  # noqa: S105 -- not a password
 
+    @property
+    def keeps_tokens(self) -> bool:
+        """An index by it has a table of token vectors."""
+        return self.token_vectors != "none"  # noqa: S105 -- not a password
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

@@ -1,0 +1,164 @@
+"""Indexes beside each other: built without the sources, switched, gone back to, dropped, and never mixed up."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from tests.embedders import INFO, HashEmbedder
+from tests.indexing.conftest import NAME, Lab
+from workbench.corpus.chunking import recipe_from
+from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError
+from workbench.records.corpus import VectorForm
+from workbench.records.evals import Case, GoldSpan
+from workbench.records.retrieval import AllOf, SearchOptions
+from workbench.retrieval.search import Searcher
+
+
+def test_another_embedder_is_built_from_the_stored_texts_while_questions_meet_the_old_index(lab: Lab) -> None:
+    for path in lab.folder.iterdir():
+        path.unlink()
+    built = lab.build(embedder="other").index
+    assert len(lab.installed["other"].embedded) == 1 + 6  # the probe for token vectors, then every chunk
+    assert lab.installed["hash"].embedded == []
+    assert lab.statuses() == {1: "current", built.id: "building"}
+    assert (built.embedder.name, built.recipe.token_vectors) == ("other", "none")
+    assert lab.embedders.current(NAME) is lab.installed["hash"]
+    lab.indexes.switch(built.id)
+    assert lab.statuses() == {built.id: "current", 1: "kept"}
+    assert lab.embedders.current(NAME) is lab.installed["other"]
+    list(lab.indexes.back(NAME))
+    assert lab.statuses() == {1: "current", built.id: "kept"}
+
+
+def test_a_query_meets_vectors_of_its_own_embedder_or_none(lab: Lab) -> None:
+    built = lab.build(embedder="other").index
+    mixed = Searcher(lab.store, lab.installed["hash"], only=built).search("the pump", SearchOptions(NAME))
+    assert "made by other" in mixed.lanes[1].skipped
+    with pytest.raises(EngineError, match="numbers"):
+        lab.store.search.dense(built, lab.installed["hash"].embed_query("x")[:8], AllOf(()), 5)
+    lab.indexes.switch(built.id)
+    chosen = Searcher(lab.store, lab.installed["hash"], embedders=lab.embedders.of)
+    assert chosen.search("the pump", SearchOptions(NAME)).lanes[1].skipped == ""
+    assert chosen.embedder is lab.installed["other"]
+    del lab.installed["other"]
+    alone = Searcher(lab.store, lab.installed["hash"], embedders=lab.embedders.of)
+    assert "made by other" in alone.search("the pump", SearchOptions(NAME)).lanes[1].skipped
+
+
+def test_a_stopped_build_goes_on_and_can_not_be_switched_to_before(lab: Lab) -> None:
+    stop = threading.Event()
+    for step in lab.indexes.build(NAME, "other", cancel=stop):
+        if step.progress.done == 2:
+            stop.set()
+    assert step.progress.cancelled
+    half = lab.indexes.index(2)
+    assert 0 < half.vectors < 6
+    with pytest.raises(UsageError, match="lacks"):
+        lab.indexes.switch(half.id)
+    before = half.vectors
+    assert lab.build(embedder="other").index.id == half.id
+    assert len(lab.installed["other"].embedded) == 1 + 6 - before
+    assert lab.indexes.switch(half.id).status == "current"
+
+
+def test_another_form_copies_the_vectors_and_going_back_completes_what_came_in_since(lab: Lab) -> None:
+    step = lab.build(form="int8")
+    assert lab.installed["hash"].embedded == []
+    assert step.index.form == VectorForm("int8")
+    lab.indexes.switch(step.index.id)
+    lab.write("new.md", "A seventh document about valves.")
+    lab.ingest()
+    assert [(s.index.id, s.complete) for s in lab.indexes.states(NAME)] == [(step.index.id, 7), (1, 6)]
+    assert len(list(lab.indexes.back(NAME))) > 0
+    assert [(s.index.id, s.complete) for s in lab.indexes.states(NAME)] == [(1, 7), (step.index.id, 7)]
+
+
+def test_another_recipe_is_built_beside_and_ingest_follows_the_switch(lab: Lab) -> None:
+    sentence = recipe_from("sentence")
+    built = lab.build(recipe=sentence).index
+    assert lab.indexes.index(built.id).vectors > lab.indexes.index(1).vectors
+    assert lab.store.corpus.collection(NAME).recipe != sentence
+    lab.indexes.switch(built.id)
+    assert lab.store.corpus.collection(NAME).recipe == sentence
+    lab.ingest()
+    assert lab.statuses() == {built.id: "current", 1: "kept"}
+
+
+def test_what_can_not_be_built_or_dropped_says_why(lab: Lab) -> None:
+    with pytest.raises(UsageError, match="already meet"):
+        lab.build()
+    with pytest.raises(MissingModelError, match="hash, other"):
+        lab.build(embedder="none")
+    with pytest.raises(UsageError, match="Matryoshka"):
+        lab.build(form="float32@8")
+    with pytest.raises(UsageError, match="in use"):
+        lab.indexes.drop(1)
+    with pytest.raises(UsageError, match="never switched"):
+        list(lab.indexes.back(NAME))
+    with pytest.raises(NotFoundError):
+        lab.indexes.switch(99)
+    built = lab.build(form="bit+int8").index
+    lab.indexes.drop(built.id)
+    with pytest.raises(NotFoundError):
+        lab.indexes.index(built.id)
+
+
+def test_recall_is_measured_against_exact_with_the_filter_on(lab: Lab) -> None:
+    *_, found = lab.indexes.recall(1, filter_text='source_id = "1.md" OR source_id = "2.md"')
+    by_form = {one.form: one for one in found.measured}
+    assert by_form[VectorForm()].recall.value == 1.0
+    assert {one.passing for one in found.measured} == {2}
+    assert by_form[VectorForm("bit")].bytes == 6 * 16 / 8
+    assert lab.indexes.measured(1) == found.measured
+    built = lab.build(form="bit+float32").index
+    *_, own = lab.indexes.recall(built.id)
+    assert next(one for one in own.measured if one.form == built.form).milliseconds is not None
+
+
+def test_recall_without_exact_vectors_says_what_to_build(lab: Lab) -> None:
+    built = lab.build(form="int8").index
+    lab.indexes.switch(built.id)
+    lab.indexes.drop(1)
+    with pytest.raises(UsageError, match="whole vectors"):
+        list(lab.indexes.recall(built.id))
+
+
+def test_two_indexes_are_compared_on_gold_and_on_stored_questions(lab: Lab) -> None:
+    built = lab.build(embedder="other").index
+    with pytest.raises(UsageError, match="Nothing was asked"):
+        list(lab.indexes.compare(1, built.id))
+    cases = [Case(str(n), f"Which pump is in hall {n}?", gold=(GoldSpan(f"{n}.md", grade=3),)) for n in range(6)]
+    lab.store.datasets.put("halls", NAME, cases)
+    *_, found = lab.indexes.compare(1, built.id, "halls")
+    assert (found.cases, found.total, found.finished) == (6, 6, True)
+    names = [metric.metric for metric in found.metrics]
+    assert names == [f"{lane} {m}" for lane in ("dense", "fusion") for m in ("recall@1", "recall@5", "mrr@10")]
+    first = found.metrics[3]
+    assert first.difference.value == pytest.approx(first.b.value - first.a.value)
+
+
+def test_lint_tells_prefixes_and_foreign_indexes(lab: Lab) -> None:
+    lopsided = replace(INFO, name="hash", fingerprint="hash-2", query_prefix="")
+    lab.installed["hash"] = HashEmbedder(lopsided)
+    messages = [finding.message for finding in lab.indexes.lint()]
+    assert any("isn't the one that made it" in message for message in messages)
+    assert any(message == "Only passages get a prefix." for message in messages)
+    wrong = replace(INFO, name="multilingual-e5-small", dimension=384, max_tokens=600, query_prefix="")
+    lab.installed["multilingual-e5-small"] = HashEmbedder(wrong)
+    told = [finding for finding in lab.indexes.lint() if finding.about == "multilingual-e5-small"]
+    assert ["no longer fit" in finding.message for finding in told].count(True) == 1
+    assert any("reads 512" in finding.message for finding in told)
+
+
+def test_a_preview_tells_what_another_recipe_would_cut(lab: Lab) -> None:
+    (document,) = [d for d in lab.store.corpus.documents(NAME) if d.source_id == "3.md"]
+    (found,) = lab.indexes.preview(NAME, recipe_from("sentence"), [document.id])
+    assert found.after.chunks > found.before.chunks == 1
+    assert found.count("added") + found.count("moved") == found.after.chunks
+    assert found.count("removed") + found.count("moved") == 1
+    (same,) = lab.indexes.preview(NAME, lab.indexes.index(1).recipe, [document.id])
+    assert same.count("same") == same.after.chunks == same.before.chunks
+    assert lab.statuses() == {1: "current"}
