@@ -295,7 +295,7 @@ class RerankResult:
     Attributes:
         hits: best first.
         skipped: why it didn't run ("the index has no token vectors"), "" when it ran.
-        gain: what this reranker was measured to bring when it was turned on for the collection, else None.
+        gain: what it was measured to bring, None when it was never measured on this collection.
         note: what a person must know of how it ran ("its 2,000 ms ended after 12 of 20"), "" for nothing.
         unfinished: its time ended; ``hits`` are only those that it came to.
     """

@@ -13,17 +13,22 @@ from workbench.errors import EngineError, MissingModelError, NotFoundError, Usag
 from workbench.evals.running.rerank import measure_rerank
 from workbench.i18n import tr
 from workbench.ports import Cancel, Reranker, Store
-from workbench.records.codec import decode, encode
+from workbench.records.codec import encode
 from workbench.records.evals import Dataset
 from workbench.records.models import ModelFile
 from workbench.records.rerankers import LATE, RerankerInfo
 from workbench.records.retrieval import RerankGain
 from workbench.rerankers.installed import installed
-from workbench.retrieval.rerank import DEPTH_SETTING, MS_SETTING, RERANK_SETTING, stored_gain
+from workbench.retrieval.rerank import (
+    DEPTH_SETTING,
+    GAINS_SETTING,
+    MS_SETTING,
+    RERANK_SETTING,
+    stored_gain,
+    stored_gains,
+)
 from workbench.retrieval.search import Searcher
 
-GAINS_SETTING: Final = "rerank.gains.{collection}"
-"""Where the last measurement of each reranker on each dataset is remembered."""
 IDLE_S: Final = 60.0
 """A reranker unused for so long ends when another one starts."""
 
@@ -100,8 +105,7 @@ class Rerankers:
 
     def gains(self, collection: str = "") -> tuple[RerankGain, ...]:
         """The last measurement of each reranker on each dataset of the collection, the newest last."""
-        stored = self._store.settings.get(GAINS_SETTING.format(collection=collection or self._collection()))
-        return tuple(decode(RerankGain, told) for told in json.loads(stored)) if stored else ()
+        return stored_gains(self._store.settings, collection or self._collection())
 
     def use(self, gain: RerankGain) -> None:
         """Reranks the collection's searches from now on. Raises UsageError when nothing was gained."""

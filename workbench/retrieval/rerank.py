@@ -13,7 +13,15 @@ from workbench.i18n import tr
 from workbench.ports import Embedder, SettingsRepository, Store, StoredTokens, Tokenizer, TokenVectors
 from workbench.records.codec import decode
 from workbench.records.corpus import Chunk
-from workbench.records.retrieval import FusedHit, FusionResult, RerankedHit, RerankGain, RerankResult, TokenMatch
+from workbench.records.retrieval import (
+    FusedHit,
+    FusionResult,
+    RerankedHit,
+    RerankGain,
+    RerankMode,
+    RerankResult,
+    TokenMatch,
+)
 from workbench.retrieval.late import Similarities, maxsim, similarities
 
 DEPTH: Final = 20
@@ -25,6 +33,9 @@ is answered tells them of all."""
 
 MILLISECONDS: Final = 2000
 """That a cross-encoder may take for a search."""
+
+GAINS_SETTING: Final = "rerank.gains.{collection}"
+"""Where the last measurement of each reranker on each dataset is remembered."""
 
 DEPTH_SETTING: Final = "rerank.depth"
 MS_SETTING: Final = "rerank.milliseconds"
@@ -65,6 +76,20 @@ def stored_gain(settings: SettingsRepository, collection: str) -> RerankGain | N
     """What was measured when the collection's reranker was turned on, None when it is off."""
     stored = settings.get(RERANK_SETTING.format(collection=collection))
     return decode(RerankGain, json.loads(stored)) if stored else None
+
+
+def stored_gains(settings: SettingsRepository, collection: str) -> tuple[RerankGain, ...]:
+    """The last measurement of each reranker on each dataset of the collection, the newest last."""
+    stored = settings.get(GAINS_SETTING.format(collection=collection))
+    return tuple(decode(RerankGain, told) for told in json.loads(stored)) if stored else ()
+
+
+def known_gain(settings: SettingsRepository, collection: str, mode: RerankMode) -> RerankGain | None:
+    """Of this reranker: what it was turned on for, else what was measured last; None when it never was."""
+    on = stored_gain(settings, collection)
+    if on and on.mode == mode:
+        return on
+    return next((gain for gain in reversed(stored_gains(settings, collection)) if gain.mode == mode), None)
 
 
 def limits(settings: SettingsRepository) -> tuple[int, int]:

@@ -32,7 +32,7 @@ from workbench.retrieval.analysis import analyse, names_only
 from workbench.retrieval.cross import rank_pairs
 from workbench.retrieval.filters import combine, parse_filter
 from workbench.retrieval.fusion import fuse
-from workbench.retrieval.rerank import TOLD, Matcher, limits, reordered, rerank, stored_gain
+from workbench.retrieval.rerank import TOLD, Matcher, known_gain, limits, reordered, rerank, stored_gain
 from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.text.words import STOPWORDS, stem
 
@@ -266,8 +266,7 @@ class Searcher:
         except (EngineError, NotFoundError, MissingModelError) as error:
             skipped = f"{error.title}: {error.message}"
         elapsed = (time.perf_counter() - started) * 1000
-        gain = self.gain(index.collection)
-        gain = gain if gain and gain.mode == mode else None
+        gain = known_gain(self._store.settings, index.collection, mode)
         return RerankResult(mode, len(first), hits, elapsed, skipped, gain, note, 0 < len(hits) < len(first))
 
     def _late(self, index: Index, analysis: Analysis, hits: Sequence[FusedHit], told: int) -> tuple[RerankedHit, ...]:
