@@ -49,7 +49,17 @@ class BoundariesTab(ChunkTab):
             text.update(content(*_lines(found, place)))
             text.display = True
         self._blank(len(found.chunks))
-        self.call_after_refresh(self.scroll_to_widget, texts[found.at], animate=False, top=True)
+        self.call_after_refresh(self._to_the_point, found)
+
+    def _to_the_point(self, found: Neighbourhood) -> None:
+        """The chunk at the top; where its cut takes something apart, that cut in the middle."""
+        if not self.is_attached:
+            return
+        texts = list(self.query(Static))
+        flagged = any(f.chunk_id == found.chunks[found.at].id and f.weight == "warning" for f in found.flags)
+        here = texts[found.at].virtual_region
+        middle = max(here.y, here.bottom - self.size.height // 2)
+        self.scroll_to(y=middle if flagged else here.y, animate=False)
 
     def _blank(self, first: int) -> None:
         for text in list(self.query(Static))[first:]:
@@ -79,10 +89,8 @@ def _text(chunk: Chunk, shared: int, flags: list[Flag]) -> Iterator[Line]:
     lit = [(max(0, f.start - chunk.start), min(len(chunk.text), f.end - chunk.start)) for f in flags]
     edges = sorted({0, shared, len(chunk.text), *(edge for a, b in lit if a < b for edge in (a, b))})
     for start, end in pairwise(edges):
-        if any(a <= start and end <= b for a, b in lit):
-            yield (chunk.text[start:end], Tone.WARN)
-        else:
-            yield (chunk.text[start:end], Tone.DIM if end <= shared else Tone.PLAIN)
+        apart = any(a <= start and end <= b for a, b in lit)
+        yield (chunk.text[start:end], Tone.DIM if end <= shared else Tone.WARN if apart else Tone.PLAIN)
 
 
 def next_flag(screen: CorpusScreen, collection: str, chunk: Chunk | None) -> None:

@@ -17,7 +17,7 @@ from storage import open_store
 from storage.driver import connect
 from storage.migrations import MIGRATIONS, migrate
 from storage.store import FileStore
-from tests.embedders import HashEmbedder
+from tests.embedders import HashEmbedder, model_tokenizer
 from tests.ingest.conftest import Bench
 from tests.ingest.conftest import bench as empty
 from tests.storage.test_records import MANIFEST
@@ -26,7 +26,7 @@ from workbench.lenses import Lenses
 from workbench.lenses.exposure import skewness
 from workbench.ports import Cancel, Embedder
 from workbench.records.answers import Trace, TraceSpan
-from workbench.records.corpus import Chunk, EmbedderInfo, Recipe
+from workbench.records.corpus import Chunk, Recipe
 from workbench.records.evals import Case, CaseResult, GoldSpan, Ranked, RunConfig
 from workbench.records.retrieval import FusedHit, FusionResult, RerankedHit, RerankResult
 
@@ -73,7 +73,7 @@ def lenses(bench: Bench) -> Lenses:
 
 
 def look(bench: Bench, embedder: Embedder | None) -> Lenses:
-    return Lenses(bench.store, lambda: embedder, lambda: None)
+    return Lenses(bench.store, lambda _index: embedder, lambda: None)
 
 
 def chunks(bench: Bench) -> list[Chunk]:
@@ -211,11 +211,17 @@ def test_without_the_indexs_embedder_counts_stay_and_the_reason_is_told(bench: B
     chunk = chunks(bench)[0]
     none = look(bench, None).pieces(chunk)
     assert none.pieces == ()
-    assert "No embedder is installed" in none.reason
+    assert "hash, which the index was made with, isn't installed" in none.reason
     assert none.counts[0].tokens == chunk.tokens
-    other = HashEmbedder(EmbedderInfo("other", "other-1", 16, 512, "", "", "mean", True))
-    assert "hash" in look(bench, other).pieces(chunk).reason
-    assert "other" in look(bench, other).pieces(chunk).reason
+
+
+@pytest.mark.model
+def test_pieces_of_a_real_embedder_tell_each_character_once(bench: Bench) -> None:
+    embedder = HashEmbedder()
+    embedder.tokenizer = model_tokenizer()  # type: ignore[assignment]  # another tokenizer in its place
+    found = look(bench, embedder).pieces(holding(bench, "El año"))
+    assert "".join(found.text[a:b] for a, b in found.pieces) == "".join(found.text.split())
+    assert len(found.pieces) == model_tokenizer().count(found.text)
 
 
 # -- who found it --------------------------------------------------------------------------------------------------

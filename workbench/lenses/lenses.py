@@ -31,12 +31,12 @@ class Lenses:
     """Looks closely at chunks. Every method may be called from any thread; none is for the one that paints.
 
     Args:
-        embedder: the one that is installed, None when there is none.
+        embedder: the one that an index was made with, None when it isn't installed.
         model: the language model that is loaded, if any.
     """
 
     def __init__(
-        self, store: Store, embedder: Callable[[], Embedder | None], model: Callable[[], Generator | None]
+        self, store: Store, embedder: Callable[[Index], Embedder | None], model: Callable[[], Generator | None]
     ) -> None:
         self._store, self._embedder, self._model = store, embedder, model
         self._gold = Gold(store)
@@ -113,7 +113,8 @@ class Lenses:
 
     def pieces(self, chunk: Chunk) -> PieceLens:
         """The chunk as its embedder reads it; says why where that can't be told."""
-        return piece_lens(chunk, self._index_of(chunk), self._embedder(), self._model())
+        index = self._index_of(chunk)
+        return piece_lens(chunk, index, self._embedder(index), self._model())
 
     # -- used by, like this ----------------------------------------------------------------------------------------
 

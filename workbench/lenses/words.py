@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from workbench.corpus.chunking.chunks import overhead_of
@@ -28,7 +29,11 @@ def word_lens(lenses: LensRepository, index: Index, chunk: Chunk, total: int, qu
 def piece_lens(chunk: Chunk, index: Index, embedder: Embedder | None, model: Generator | None) -> PieceLens:
     """The pieces that the index's embedder makes of ``chunk``, and counts by every tokenizer at hand.
 
-    Where the index's own embedder can't be asked, the counts of the ingest are there and ``reason`` says why.
+    Where it can't be asked, the counts of the ingest are there and ``reason`` says why.
+
+    Args:
+        embedder: the index's own, None when it isn't installed.
+        model: the language model that is loaded, if any.
     """
     text, limit = chunk.indexed_text, index.embedder.max_tokens
     counts = [TokenCount(index.embedder.name, chunk.tokens, tr("with what it adds"))]
@@ -36,15 +41,27 @@ def piece_lens(chunk: Chunk, index: Index, embedder: Embedder | None, model: Gen
         counts.append(TokenCount(TIKTOKEN, chunk.tiktoken_tokens, tr("an estimate for hosted models")))
     if model is not None and model.death is None:
         counts += _by_model(model, text)
-    reason = _not_its_embedder(index, embedder)
-    if embedder is None or reason:
+    if embedder is None:
+        reason = tr(
+            "{name}, which the index was made with, isn't installed here: its pieces can't be shown.",
+            name=index.embedder.name,
+        )
         return PieceLens(chunk.id, text, (), 0, limit, tuple(counts), reason)
     try:
-        pieces = tuple(embedder.tokenizer.offsets(text))
+        pieces = _apart(embedder.tokenizer.offsets(text))
         added = overhead_of(embedder.info, embedder.tokenizer)
     except WorkbenchError as error:
         return PieceLens(chunk.id, text, (), 0, limit, tuple(counts), f"{error.title}: {error.message}")
     return PieceLens(chunk.id, text, pieces, added, limit, tuple(counts))
+
+
+def _apart(offsets: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Spans that don't overlap: a piece that only marks a word's beginning points at its first letter, which is the
+    next piece's, and becomes empty."""
+    ends = [start for start, _ in offsets[1:]]
+    return tuple(
+        (start, max(start, min(end, behind))) for (start, end), behind in zip(offsets, [*ends, 1 << 62], strict=False)
+    )
 
 
 def _by_model(model: Generator, text: str) -> list[TokenCount]:
@@ -52,15 +69,3 @@ def _by_model(model: Generator, text: str) -> list[TokenCount]:
         return [TokenCount(model.model.card.name, model.count_tokens(text), tr("the loaded model"))]
     except EngineError:
         return []  # it ended meanwhile; the status line tells why
-
-
-def _not_its_embedder(index: Index, embedder: Embedder | None) -> str:
-    if embedder is None:
-        return tr("No embedder is installed, so its pieces can't be shown. Run: workbench starter")
-    if embedder.info.fingerprint != index.embedder.fingerprint:
-        return tr(
-            "The index was made with {made}; the embedder in use is {used}, which cuts otherwise.",
-            made=index.embedder.name,
-            used=embedder.info.name,
-        )
-    return ""

@@ -273,10 +273,10 @@ def _pieces(lens: PieceLens) -> None:
     if lens.reason:
         say(lens.reason)
         return
-    say("·".join(lens.text[a:b] for a, b in lens.pieces[: lens.read]))
+    say("·".join(lens.text[a:b] or "▁" for a, b in lens.pieces[: lens.read]))
     if lens.cut is not None:
         say(tr("✂ The embedder stops here: {count} of {all} pieces are read.", count=lens.read, all=len(lens.pieces)))
-        say("·".join(lens.text[a:b] for a, b in lens.pieces[lens.read :]), dim=True)
+        say("·".join(lens.text[a:b] or "▁" for a, b in lens.pieces[lens.read :]), dim=True)
 
 
 def _usage(used: Usage, limit: int) -> None:
