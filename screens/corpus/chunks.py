@@ -74,11 +74,12 @@ class ChunkPane(Vertical):
 
     # -- what it lists ---------------------------------------------------------------------------------------------
 
-    def show(self, query: ChunkQuery, *, at: str = "", stay: bool = False) -> None:
+    def show(self, query: ChunkQuery, *, at: str = "", stay: bool = False, known: int = 0) -> None:
         """Lists what ``query`` asks for.
 
         Args:
             at: the id of the chunk under the cursor, if it is listed.
+            known: how many chunks there are if none is left out, 0 where that isn't known.
             stay: that is the one which was, or was to be, under it before.
         """
         self._cancel.set()
@@ -89,7 +90,7 @@ class ChunkPane(Vertical):
 
         def read() -> tuple[Iterator[Listing], Listing, tuple[ChunkRow, ...], int]:
             key = self._desk.browser.key(query.collection, wanted) if wanted else None
-            listings = self._desk.browser.open(query, cancel)
+            listings = self._desk.browser.open(query, cancel, known=known)
             listing = next(listings)
             place = listing.place(key) if key else 0
             while place is None and not listing.whole:
@@ -122,7 +123,8 @@ class ChunkPane(Vertical):
                 if whole and query is self.asked:
                     self._complete(whole)
 
-            self._jobs.read(self, lambda: next(rest, None), take, self._failed)
+            # After the first rows are painted: a million numbers take longer than they do.
+            self.call_after_refresh(lambda: self._jobs.read(self, lambda: next(rest, None), take, self._failed))
 
     def _complete(self, listing: Listing) -> None:
         """All of its numbers are known: any row can be read now."""

@@ -45,10 +45,10 @@ class DeleteDialog(ModalScreen[str]):
             box.border_title = content(title)
             box.border_subtitle = content(tr("y yes · n no · t traces · enter takes the lit answer"))
             yield Static(content(self._what()))
-            with Horizontal(classes="switch-line"):
+            with Horizontal(id="traces-line"):
                 yield Switch(False, animate=False, id="traces")
                 yield Static(content(tr("Take their words out of stored traces and evaluation results too")))
-            told = tr("Otherwise these keep the passages they showed. What was exported before stays where it is.")
+            told = tr("Otherwise they keep the passages they showed. Files exported before stay as they are.")
             yield Static(content((told, Tone.DIM)))
             with Horizontal(classes="buttons"):
                 yield Button(content(tr("Keep")), id="no")

@@ -35,6 +35,8 @@ SIGNS: Final[dict[Severity, Line]] = {
 _SPACE: Final = "space"
 _PLOT: Final = "plot "
 _BAR: Final = 40
+_TINY: Final = 0.001
+"""Tables that hold less of the file are not listed."""
 
 
 class HealthMoved(Snapshot):
@@ -364,7 +366,7 @@ def _space_columns() -> list[Column]:
 
 def _space_rows(space: SpaceMap) -> list[Row]:
     whole = max(1, space.file_bytes)
-    items = sorted(space.items, key=lambda item: -item.bytes)
+    items = [i for i in sorted(space.items, key=lambda i: -i.bytes) if i.gaps or i.bytes > whole * _TINY]
     return [
         Row(
             item.name,

@@ -21,6 +21,8 @@ from screens.corpus.detail import Detail
 from screens.corpus.goto import GoToDialog
 from screens.corpus.health import HealthScreen
 from screens.corpus.healthlines import HealthLines
+from screens.corpus.indexes import IndexesScreen
+from screens.corpus.lab import RechunkLab
 from screens.dialogs import ChoiceDialog
 from screens.source import SourceView, read_chunk, read_span, show_source
 from screens.style import Line, Tone, content, count
@@ -69,7 +71,7 @@ class CorpusScreen(Changing):
         Binding("E,shift+e", "edits", "Edits", show=False, id="corpus.edits", tooltip="What was changed, to take back"),
         Binding("R,shift+r", "retire", "Retire", id="corpus.retire", tooltip="Retire the documents, or restore them"),
         Binding("D,shift+d", "delete", "Delete", id="corpus.delete", tooltip="Delete the documents, and prove it"),
-        *with_alt("f", "filter", "Filter", id="corpus.filter", tooltip="Only chunks whose metadata match"),
+        *with_alt("f", "filter", "Filter", id="corpus.filter", tooltip="Only chunks whose metadata matches"),
         Binding("s", "sort", "Sort", id="corpus.sort", tooltip="The chunks by size, language or date"),
         Binding("S,shift+s", "reverse", "Backwards", show=False, id="corpus.reverse", tooltip="The other way round"),
         Binding("number_sign", "go_to", "Go to id", key_display="#", id="corpus.goto", tooltip="The chunk of that id"),
@@ -77,6 +79,8 @@ class CorpusScreen(Changing):
         Binding("p", "walk(-1)", "Chunk before", show=False, id="corpus.previous", tooltip="In its document"),
         Binding("g", "app.choose_collection", "Collection", id="corpus.collection", tooltip="Choose another one"),
         Binding("C,shift+c", "columns", "Columns", show=False, id="corpus.columns", tooltip="What the list tells"),
+        Binding("I,shift+i", "indexes", "Indexes", id="corpus.indexes", tooltip="Side by side: build, compare, switch"),
+        Binding("r", "rechunk", "Re-chunk", id="corpus.rechunk", tooltip="What another recipe would cut"),
         Binding("b", "next_flag", "Next flag", id="corpus.flag", tooltip="The next chunk that is cut badly"),
         Binding("B,shift+b", "count_flags", "All flags", show=False, id="corpus.flags", tooltip="Counted by document"),
         Binding("t", "see_tokens", "Tokens", show=False, id="corpus.tokens", tooltip="Its words and pieces"),
@@ -99,6 +103,7 @@ class CorpusScreen(Changing):
         self._all = False
         self._changed_file = False
         self._wanted: Chunk | None = None
+        self._walked_to = ""
         self._latest = Latest(jobs, self, self._read_chunk, self._show_chunk, self._not_read)
 
     def body(self) -> Iterable[Widget]:
@@ -171,7 +176,9 @@ class CorpusScreen(Changing):
             self.query_one(Detail).show(None, self._nothing())
             return
         name = "" if self._all else document.id
-        chunks.show(replace(chunks.asked, collection=self._collection.name, document_id=name), stay=stay)
+        known = self._collection.chunks if self._all else document.chunks
+        query = replace(chunks.asked, collection=self._collection.name, document_id=name)
+        chunks.show(query, stay=stay, known=known)
 
     @on(ChunkPane.Shown)
     def listed(self, event: ChunkPane.Shown) -> None:
@@ -183,6 +190,7 @@ class CorpusScreen(Changing):
     @on(Grid.Highlighted, "#chunks-grid")
     def chunk_chosen(self, event: Grid.Highlighted) -> None:
         """Its text and facts; of a row that isn't read yet, as soon as it is."""
+        self._walked_to = ""
         if event.key:
             self._latest.submit(event.key)
 
@@ -232,11 +240,11 @@ class CorpusScreen(Changing):
     @on(Grid.Opened, "#chunks-grid")
     def action_open(self) -> None:
         """The source text, the chunk lit (its start when the document has no chunks)."""
-        chunk, document = self._wanted, self.document
+        name, document = self._walked_to or self.query_one("#chunks-grid", Grid).key, self.document
         if document is None:
             self.notify(tr("There is no document here to open."), timeout=3)
             return
-        name, key = chunk.id if chunk else "", document.id
+        key = document.id
 
         def read() -> SourceView:
             return read_chunk(self.desk, name) if name else read_span(self.desk, key, 0, 0)
@@ -245,7 +253,8 @@ class CorpusScreen(Changing):
 
     def action_turn(self, tabs: int) -> None:
         """Another way to see the chunk."""
-        self._inside(self.focused if self.has_class("-inside") else None)
+        if self.has_class("-narrow") and not self.has_class("-inside"):
+            self._inside()
         self.query_one(Detail).turn(tabs)
 
     def action_back(self) -> None:
@@ -339,6 +348,19 @@ class CorpusScreen(Changing):
         if self._collection:
             next_flag(self, self._collection.name, self._wanted)
 
+    def action_indexes(self) -> None:
+        """Afterwards other chunks may be listed."""
+        if self._collection:
+            dialog = IndexesScreen(self.desk, self.jobs, self._collection.name)
+            self.app.push_screen(dialog, lambda _: self.bench.changed())
+
+    def action_rechunk(self) -> None:
+        """On the documents at hand."""
+        documents = self.acted_on()
+        if self._collection and documents:
+            lab = RechunkLab(self.desk, self.jobs, self._collection.name, self._collection.recipe, documents)
+            self.app.push_screen(lab)
+
     def action_count_flags(self) -> None:
         """In the background."""
         if self._collection:
@@ -365,6 +387,7 @@ class CorpusScreen(Changing):
         if chunk is None or key is None:
             self.notify(tr("The document ends here."), timeout=2)
         elif not self.query_one(ChunkPane).go_to(key):
+            self._walked_to = chunk.id
             self._show_chunk("", chunk)
 
     # -- health ----------------------------------------------------------------------------------------------------

@@ -41,5 +41,5 @@ def summary(chunk: Chunk) -> Content:
     page = place((), chunk.page_label, chunk.page)
     span = f"{count(chunk.start)}–{count(chunk.end)}"
     known = [span, page, tr("{count} tokens", count=chunk.tokens), chunk.kind, chunk.language, f"id {chunk.id[:12]}"]
-    cut: Line = ("   ✂ " + tr("the embedder does not see its end"), Tone.BAD) if chunk.truncated else ""
+    cut: Line = ("\n✂ " + tr("the embedder does not see its end"), Tone.BAD) if chunk.truncated else ""
     return content(("   ".join(filter(None, known)), Tone.DIM), cut)

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.screens.fake_benchmarks import FakeBenchmarks
+from tests.screens.fake_corpus import FakeBrowser, FakeCurator, FakeDoctor
 from tests.screens.fake_inspector import FakeInspector
 from tests.screens.fake_lab import FakeLab
+from tests.screens.fake_ladders import FakeLadders
 from tests.screens.fake_playground import FakePlayground
 from tests.screens.fake_records import TEXTS, claim, context, fuse, models
+from tests.screens.fake_servers import FakeServers
 from workbench.desk import DeskStatus
 from workbench.engine.safer import safer
 from workbench.errors import EngineError, FilterError, NotFoundError
@@ -116,7 +119,13 @@ class FakeDesk:
         self.pulses: tuple[Pulse, ...] = ()
         self.inspector = FakeInspector(self, WHEN)
         self.benchmarks = FakeBenchmarks(slow)
+        self.servers = FakeServers()
+        self.ladders = FakeLadders(self._model_file, self.benchmarks, self.evals, slow)
+        self.browser, self.doctor, self.curator = FakeBrowser(self), FakeDoctor(self), FakeCurator(self)
         self.searched.clear()
+
+    def _model_file(self, path: str) -> ModelFile:
+        return next(file for file in models() if file.path == path)
 
     # -- building --------------------------------------------------------------------------------------------------
 
@@ -268,7 +277,7 @@ class FakeDesk:
             self._documents[key] = dataclasses.replace(self._documents[key], status=status)
         return len(document_ids)
 
-    def delete_documents(self, document_ids: Sequence[str]) -> tuple[DeleteCheck, ...]:
+    def delete_documents(self, document_ids: Sequence[str], *, traces: bool = False) -> tuple[DeleteCheck, ...]:
         checks = []
         for key in document_ids:
             if key not in self._documents:
@@ -435,6 +444,15 @@ class FakeDesk:
 
     def add_folder(self, path: str) -> None:
         self._folders.append(path)
+
+    def open_model(
+        self, name: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
+    ) -> Iterator[LoadProgress]:
+        if "://" in name:
+            self.model = self.servers.use(name)
+            yield LoadProgress(1.0, model=self.model)
+        else:
+            yield from self.load(name, settings, cancel)
 
     def load(
         self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 
-from screens.dialogs import ChoiceDialog, ConfirmDialog, ErrorDialog, NoteDialog, PassageDialog, PathDialog
+from screens.corpus.delete import DeleteDialog
+from screens.dialogs import ChoiceDialog, ErrorDialog, NoteDialog, PassageDialog, PathDialog
 from screens.help import HelpScreen
 from screens.ingest import IngestScreen, share
 from screens.widgets.grid import Grid
@@ -115,7 +117,11 @@ async def test_corpus_goes_from_document_to_chunk_to_the_lit_source() -> None:
         seen = screen_text(app)
         assert "Chunks ── 3" in seen
         assert "Rules › Art. 12 Enrolment" in seen
-        assert "year=2026   valid_from=2026-01-01   roles=student, registry" in seen
+        await pilot.press("[")  # the last tab, by going backwards
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "vector norm 1.000" in seen
+        assert re.search(r"roles +student, registry", seen)
         await pilot.press("enter", "down", "o")
         await settle(pilot)
         assert isinstance(app.screen, PassageDialog)
@@ -133,6 +139,9 @@ async def test_a_truncated_chunk_and_a_warning_are_marked_in_words_too() -> None
         await settle(pilot)
         await pilot.press("enter", "down")
         await settle(pilot)
+        assert "✂ the embedder does not see its end" in screen_text(app)
+        await pilot.press("[")
+        await settle(pilot)
         seen = screen_text(app)
         assert "✂ the embedder does not see its end" in seen
         assert "~ 2 pages have no text" in seen
@@ -147,7 +156,7 @@ async def test_deleting_asks_and_shows_the_proof() -> None:
         await settle(pilot)
         await pilot.press("D")
         await pilot.pause()
-        assert isinstance(app.screen, ConfirmDialog)
+        assert isinstance(app.screen, DeleteDialog)
         await pilot.press("enter")  # the harmless answer has the focus
         await settle(pilot)
         assert len(desk.documents()) == 6
@@ -156,7 +165,7 @@ async def test_deleting_asks_and_shows_the_proof() -> None:
         assert len(desk.documents()) == 5
         seen = screen_text(app)
         assert "Deleted and checked" in seen
-        assert "✓ vectors" in seen
+        assert "✓ the dense lane cannot find it" in seen
 
 
 async def test_a_document_is_retired_and_restored() -> None:
@@ -230,7 +239,7 @@ async def test_marked_documents_are_retired_and_deleted_together() -> None:
         await pilot.pause()
         seen = screen_text(app)
         assert "Delete 2 documents?" in seen
-        assert "Traces of earlier questions keep the passages they showed" in seen
+        assert "Otherwise they keep the passages they showed." in seen
         assert "y yes · n no" in seen
         await pilot.press("y")
         await settle(pilot)
@@ -324,7 +333,7 @@ async def test_at_80_columns_the_keys_of_the_screen_go_before_the_names_of_the_o
         await pilot.press("f2")
         await settle(pilot)
         bar = screen_text(app).splitlines()[-1]
-        for words in ("2 Corpus", "R Retire", "D Delete"):
+        for words in ("2 Corpus", "a All chunks", "h Health"):
             assert words in bar
 
 

@@ -49,8 +49,11 @@ class Browser:
         self._store = store
         self._generator = generator
 
-    def open(self, query: ChunkQuery, cancel: Cancel | None = None) -> Iterator[Listing]:
+    def open(self, query: ChunkQuery, cancel: Cancel | None = None, *, known: int = 0) -> Iterator[Listing]:
         """The listing: its beginning where that comes at once, then the whole of it.
+
+        Args:
+            known: how many chunks a straight query lists, as far as the caller knows; they are counted where it is 0.
 
         Raises:
             NotFoundError: no such collection.
@@ -63,7 +66,7 @@ class Browser:
             return
         where = self._filter(query)
         if query.straight:
-            total = self._store.browsing.count(index, query)
+            total = known or self._store.browsing.count(index, query)
             head = self._store.browsing.keys(index, query, where, HEAD, cancel)
             yield Listing(query, max(total, len(head)), head)
             if total <= HEAD:
