@@ -1,0 +1,126 @@
+"""Offers with the day they were true, and a probe that names the layer that fails."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from storage import open_store
+from tests.answers.fake_generator import FakeGenerator
+from workbench import paths
+from workbench.desk import Desk
+from workbench.errors import EngineError, NotFoundError, ServerError, UsageError
+from workbench.inventory.probe import probe
+from workbench.ports import Generator
+from workbench.records.inventory import Offer, Passed, ProbeReport
+
+TODAY = date.today()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    opened = Desk(open_store(tmp_path / "lab.db"))
+    yield opened
+    opened.close()
+
+
+def probed(generator: object, **more: Any) -> ProbeReport:
+    *_, last = probe("m", lambda: cast(Generator, generator), **more)
+    return last
+
+
+def failing(error: Exception) -> ProbeReport:
+    def opened() -> Generator:
+        raise error
+
+    *_, last = probe("m", opened)
+    return last
+
+
+def test_facts_get_stale_and_filters_stay_when_facts_change(desk: Desk) -> None:
+    old = Offer("acme", "m", context=128_000, checked=TODAY - timedelta(days=91))
+    desk.inventory.put(old)
+    assert desk.inventory.stale(desk.inventory.offer("m"))
+    desk.inventory.mark("acme#m", "approved", True, "run 12")
+    desk.inventory.put(Offer("acme", "m", context=64_000, checked=TODAY))
+    found = desk.inventory.offer("acme#m")
+    assert (found.context, found.filters) == (64_000, {"approved": Passed(True, "run 12", TODAY)})
+    assert not desk.inventory.stale(found)
+
+
+def test_a_filter_needs_evidence_and_a_name_must_be_clear(desk: Desk) -> None:
+    desk.inventory.put(Offer("a", "m"))
+    desk.inventory.put(Offer("b", "m"))
+    with pytest.raises(UsageError, match="evidence"):
+        desk.inventory.mark("a#m", "exists", True, " ")
+    with pytest.raises(NotFoundError, match="2 models"):
+        desk.inventory.offer("m")
+    with pytest.raises(UsageError):
+        desk.inventory.put(Offer("", "m"))
+
+
+def test_a_healthy_model_passes_every_layer() -> None:
+    report = probed(FakeGenerator('{"ok": true}'))
+    assert report.failed is None
+    assert [step.layer for step in report.steps] == ["model", "template", "server", "context", "json"]
+
+
+@pytest.mark.parametrize(
+    ("error", "layer"),
+    [
+        (ServerError("Nobody answers", "x", layer="endpoint"), "endpoint"),
+        (ServerError("No key", "x", layer="key"), "key"),
+        (ServerError("The server has no memory for it", "x", layer="memory"), "memory"),
+        (ServerError("odd", "x", layer="something new"), "server"),
+        (EngineError("Not enough memory", "x", cause="memory"), "memory"),
+        (EngineError("No room for this context", "x", cause="context"), "context"),
+        (NotFoundError("No model is loaded", "x"), "model"),
+    ],
+)
+def test_what_keeps_a_model_from_coming_up_names_its_layer(error: Exception, layer: str) -> None:
+    report = failing(error)
+    assert report.failed is not None
+    assert report.failed.layer == layer
+    assert len(report.steps) == 1
+
+
+def test_no_template_no_json_and_no_answer_in_time_are_told_apart() -> None:
+    bare, chatty = probed(FakeGenerator("x", template="")), probed(FakeGenerator("yes of course"))
+    assert bare.failed is not None
+    assert bare.failed.layer == "template"
+    assert chatty.failed is not None
+    assert chatty.failed.layer == "json"
+    waits = threading.Event()
+    slow = probed(FakeGenerator("yes", on_piece=lambda: waits.wait(0.05) and None), seconds=0.01)
+    assert slow.failed is not None
+    assert slow.failed.layer == "timeout"
+
+
+def test_a_model_that_dies_while_it_answers_fails_there() -> None:
+    report = probed(FakeGenerator("x y z", dies=True))
+    assert report.failed is not None
+    assert report.failed.layer == "server"
+
+
+def test_an_address_where_nobody_listens_is_the_endpoint(desk: Desk) -> None:
+    desk.inventory.put(Offer("http://127.0.0.1:9", "m", "http://127.0.0.1:9"))
+    *_, report = desk.inventory.probe("m")
+    assert report.failed is not None
+    assert report.failed.layer == "endpoint"
+    assert desk.inventory.offer("m").filters["usable"].passed is False
+
+
+@pytest.mark.model
+def test_the_real_model_is_alive_and_the_inventory_knows(desk: Desk) -> None:
+    desk.inventory.scan()
+    name = f"local#{Path(paths.STARTER_MODEL).stem}"
+    *_, report = desk.inventory.probe(name)
+    assert report.failed is None
+    offer = desk.inventory.offer(name)
+    assert {key for key, seen in offer.filters.items() if seen.passed} == {"exists", "usable", "accepts"}
+    assert {call.purpose for call in desk.money.ledger.calls()} == {"probe"}
