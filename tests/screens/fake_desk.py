@@ -15,6 +15,7 @@ from tests.screens.fake_lab import FakeLab
 from tests.screens.fake_ladders import FakeLadders
 from tests.screens.fake_playground import FakePlayground
 from tests.screens.fake_records import TEXTS, claim, context, fuse, models
+from tests.screens.fake_rerankers import FakeRerankers
 from tests.screens.fake_servers import FakeServers
 from workbench.desk import DeskStatus
 from workbench.engine.safer import safer
@@ -120,6 +121,7 @@ class FakeDesk:
         self.inspector = FakeInspector(self, WHEN)
         self.benchmarks = FakeBenchmarks(slow)
         self.servers = FakeServers()
+        self.rerankers = FakeRerankers()
         self.ladders = FakeLadders(self._model_file, self.benchmarks, self.evals, slow)
         self.browser, self.doctor, self.curator = FakeBrowser(self), FakeDoctor(self), FakeCurator(self)
         self.searched.clear()
