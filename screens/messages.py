@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from workbench.records.answers import Trace
     from workbench.records.benchmarks import BenchProgress
     from workbench.records.evals import RunProgress
+    from workbench.records.ladders import LadderProgress
     from workbench.records.library import HashProgress
     from workbench.records.models import LoadProgress
+    from workbench.records.servers import Server
 
 
 class Snapshot(Message):
@@ -60,12 +62,28 @@ class BenchMoved(Snapshot):
         self.progress = progress
 
 
+class LadderMoved(Snapshot):
+    """Fires for every step of a running ladder; carries all its figures so far."""
+
+    def __init__(self, progress: LadderProgress) -> None:
+        super().__init__()
+        self.progress = progress
+
+
 class HashMoved(Message):
     """Fires while model files are hashed in the background; carries how far that is."""
 
     def __init__(self, progress: HashProgress) -> None:
         super().__init__()
         self.progress = progress
+
+
+class ServerSeen(Message):
+    """Fires for every model server that answers, or that was added and doesn't."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__()
+        self.server = server
 
 
 class WorkMoved(Snapshot):

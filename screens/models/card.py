@@ -10,6 +10,7 @@ from typing import Final
 
 from textual.content import Content
 
+from screens.models.served import SERVED, Served
 from screens.style import Line, Tone, content, count, gauge, parameters, size
 from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
@@ -30,12 +31,14 @@ class Shelf:
 
     Attributes:
         hashing: how far the hash of a file is that is being read.
+        served: models of servers, by URL#NAME.
     """
 
     files: dict[str, ModelFile] = field(default_factory=dict)
     fits: Mapping[str, MemoryFit] = field(default_factory=dict)
     notes: Mapping[str, ModelNote] = field(default_factory=dict)
     hashing: dict[str, float] = field(default_factory=dict)
+    served: dict[str, Served] = field(default_factory=dict)
     _alike: Mapping[str, tuple[ModelFile, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,6 +121,7 @@ def legend() -> list[Fact]:
         (OVERDUE, tr("its review is overdue")),
         (COPY, tr("the same bytes lie elsewhere too")),
         (ADAPTER, tr("an adapter or another part, no model")),
+        (SERVED, tr("a server has it: the last column says where")),
     ]
 
 

@@ -107,6 +107,8 @@ def strip(status: DeskStatus, width: int, series: Series) -> Content:
     if status.ended:
         return content(("✗ " + status.ended, Tone.BAD))
     pulse = status.pulses[-1] if status.pulses else None
+    if status.model and status.model.server:
+        return _served(status, pulse, width)
     if status.model is None or pulse is None:
         return _unloaded(status, width)
     if width < ROOMY:
@@ -121,6 +123,20 @@ def _unloaded(status: DeskStatus, width: int) -> Content:
     hint: Line = why or ("◦ " + tr("no model loaded: enter loads one"), Tone.DIM)
     machine = _fitting(_machine(status.gauges), width)
     return content(hint) if width < ROOMY else content(machine, "\n", hint)
+
+
+def _served(status: DeskStatus, pulse: Pulse | None, width: int) -> Content:
+    """Speeds as they arrive here and as the server counts them; what it doesn't tell is said, not drawn."""
+    where: Line = (("⌁ ", Tone.ACCENT), status.reach)
+    untold: Line = (tr("a server's memory and processor aren't told"), Tone.DIM)
+    if pulse is None:
+        speeds: tuple[Line, ...] = ((tr("nothing asked yet"), Tone.DIM),)
+    else:
+        arrival = _figure(tr("arrives"), pulse.generation and pulse.generation.decode_tps, "{:,.1f} t/s", None)
+        speeds = (*_speed(pulse, {})[:3], arrival, _context(pulse, 4))
+    if width < ROOMY:
+        return content(_fitting((*speeds, where), width, "  "))
+    return content(_fitting((*speeds, where), width), "\n", _fitting((*_machine(status.gauges)[:1], untold), width))
 
 
 def _fitting(parts: Iterable[Line], width: int, gap: str = GAP) -> Line:

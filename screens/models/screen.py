@@ -15,23 +15,25 @@ from textual.widgets import Static
 
 from screens.base import ModeScreen
 from screens.dialogs import ErrorDialog, PathDialog
-from screens.messages import HashMoved, LoadMoved
+from screens.messages import HashMoved, LoadMoved, ServerSeen
 from screens.models.card import Shelf, card, columns, legend, nothing, row, title
 from screens.models.gauges import GaugesStrip
 from screens.models.loading import describe, progress_text
 from screens.models.note import ModelNoteDialog
 from screens.models.rooms import Rooms
+from screens.models.served import served_by, served_card, served_row
 from screens.models.settings import Chosen, SettingsDialog
 from screens.style import Tone, content, size
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Grid, ListPane
 from screens.widgets.memory import memory_lines
 from screens.work import Job, Jobs
-from workbench.errors import EngineError, WorkbenchError
+from workbench.errors import EngineError, ServerError, WorkbenchError
 from workbench.i18n import tr
 from workbench.library.notes import card_markdown
 from workbench.records.library import HashProgress, ModelNote, Preset
 from workbench.records.models import KvType, LoadedModel, LoadProgress, LoadSettings, MemoryFit, ModelFile, SaferLoad
+from workbench.records.servers import Server
 
 if TYPE_CHECKING:
     from workbench.desk import Desk, DeskStatus
@@ -44,7 +46,7 @@ KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 class ModelsScreen(ModeScreen):
     """The library beside the card of the file under the cursor, gauges below."""
 
-    CSS_PATH = ["models.tcss", "bench.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
+    CSS_PATH = ["models.tcss", "bench.tcss", "ladder.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
     AUTO_FOCUS = "#library-grid"
     mode = "models"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,10 +67,11 @@ class ModelsScreen(ModeScreen):
             tooltip="Layers with a sliding window keep only that, or the whole context",
         ),
         Binding("a", "folder", "Add folder", id="models.folder", tooltip="Look for GGUF files there too"),
-        Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew"),
+        Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew; ask every server"),
         Binding("p", "room('playground')", "Playground", id="models.playground", tooltip="Write to the loaded model"),
         Binding("b", "room('bench')", "Bench", id="models.bench", tooltip="Measure the marked models"),
         Binding("L", "room('ladder')", "Ladder", id="models.ladder", tooltip="One model in several quantizations"),
+        Binding("t", "app.tools", "Tools", id="models.tools", tooltip="Tokens, money, decisions, servers"),
         Binding("escape", "stop", "Back", show=False, id="models.stop", tooltip="Stops loading; shuts the tab below"),
     ]
 
@@ -82,6 +85,7 @@ class ModelsScreen(ModeScreen):
         self._tried = ("", self._settings)
         self._loading: Job | None = None
         self._hashing: Job | None = None
+        self._looking: Job | None = None
         self._tried_to_hash: set[str] = set()
 
     def body(self) -> Iterable[Widget]:
@@ -101,8 +105,9 @@ class ModelsScreen(ModeScreen):
     # -- the list --------------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        """The files known so far."""
+        """The files known so far, and what this machine's servers have."""
         self._read(rescan=False)
+        self._look(everywhere=False)
 
     def _read(self, rescan: bool) -> None:
         settings = self._settings
@@ -118,17 +123,45 @@ class ModelsScreen(ModeScreen):
     def _show(self, shelf: Shelf, settings: LoadSettings) -> None:
         if settings != self._settings:  # a later reading is on its way
             return
-        shelf.hashing = self._shelf.hashing
+        shelf.hashing, shelf.served = self._shelf.hashing, self._shelf.served
         self._shelf = shelf
         self._show_rows()
-        if shelf.files:
+        self._hash()
+        if shelf.files or shelf.served:
             self._show_card(self._under_cursor)
-            self._hash()
         else:
             self.query_one(Facts).show([], before=nothing())
 
     def _show_rows(self) -> None:
-        self.query_one(ListPane).show([row(f, self._loaded, self._shelf) for f in self._shelf.listed])
+        files = [row(f, self._loaded, self._shelf) for f in self._shelf.listed]
+        served = [served_row(served, self._loaded) for served in self._shelf.served.values()]
+        self.query_one(ListPane).show([*files, *served])
+
+    def _look(self, *, everywhere: bool) -> None:
+        """Sees what servers have; of other machines only when the person asks."""
+        if not self._looking:
+            found = self.desk.servers.discover
+            self._looking = self.jobs.run(
+                self,
+                "servers",
+                lambda stop: found(stop, everywhere=everywhere),
+                each=ServerSeen,
+                then=self._looked,
+                failed=lambda _: self._looked(None),
+                kind="watch",
+            )
+
+    @on(ServerSeen)
+    def server_seen(self, event: ServerSeen) -> None:
+        """Its models stand below the files."""
+        url = event.server.endpoint.url
+        others = {key: one for key, one in self._shelf.served.items() if one.server.endpoint.url != url}
+        self._shelf.served = others | {served.key: served for served in served_by(event.server)}
+        self._show_rows()
+        self._show_card(self._under_cursor)
+
+    def _looked(self, _: Server | None) -> None:
+        self._looking = None
 
     def legend(self) -> list[Fact]:
         """The marks of the list."""
@@ -167,6 +200,10 @@ class ModelsScreen(ModeScreen):
         self.refresh_bindings()
 
     def _show_card(self, path: str) -> None:
+        if served := self._shelf.served.get(path):
+            self.query_one("#card").border_title = content(served.model.id if served.model else tr("server"))
+            self.query_one(Facts).show(served_card(served))
+            return
         file, fit = self._shelf.files.get(path), self._shelf.fits.get(path)
         self.query_one("#card").border_title = content(file.name if file else "")
         if file:
@@ -278,22 +315,31 @@ class ModelsScreen(ModeScreen):
 
     @on(Grid.Opened, "#library-grid")
     def action_load(self) -> None:
-        """Loads the file under the cursor."""
-        file = self._shelf.files.get(self.query_one("#library-grid", Grid).key)
-        if file:
+        """Loads the file under the cursor; a server's model is used from now on."""
+        key = self.query_one("#library-grid", Grid).key
+        if file := self._shelf.files.get(key):
             self.load(file)
+        elif (served := self._shelf.served.get(key)) and served.model:
+            if served.model.kind == "embedding":
+                told = tr("It embeds. In a shell: workbench servers embed {url}", url=served.server.endpoint.url)
+                self.notify(told, timeout=6, markup=False)
+            else:
+                self._begin(key, served.model.id)
 
     def load(self, file: ModelFile) -> None:
         """Loads a file, unless one is being loaded."""
+        self._begin(file.path, file.name)
+
+    def _begin(self, path: str, name: str) -> None:
         if self._loading:
             self.notify(tr("Another model is being loaded: esc stops it."), severity="warning", timeout=3)
             return
         settings = self._settings
-        self._tried = file.path, settings
+        self._tried = path, settings
         self._loading = self.jobs.run(
             self,
-            tr("load {name}", name=file.name),
-            lambda cancel: self.desk.library.load(file.path, settings, cancel),
+            tr("load {name}", name=name),
+            lambda cancel: self.desk.open_model(path, settings, cancel),
             each=LoadMoved,
             then=self._finished,
             failed=self._failed,
@@ -341,7 +387,7 @@ class ModelsScreen(ModeScreen):
     def _offer(self, error: WorkbenchError) -> None:
         """Tells of the failure, and offers to try again with less."""
         path, settings = self._tried
-        if not isinstance(error, EngineError):
+        if not isinstance(error, EngineError) or isinstance(error, ServerError):
             self.bench.show_error(error)
             return
 
@@ -380,7 +426,8 @@ class ModelsScreen(ModeScreen):
         self.jobs.read(self, self.desk.library.unload, self._unloaded)
 
     def _unloaded(self, freed: int) -> None:
-        self.notify(tr("Unloaded: {size} came back.", size=size(freed)), timeout=4)
+        told = tr("Unloaded: {size} came back.", size=size(freed)) if freed else tr("The server is left.")
+        self.notify(told, timeout=4)
         self._read(rescan=False)
 
     def _released(self, freed: int) -> None:
@@ -389,8 +436,9 @@ class ModelsScreen(ModeScreen):
             self._read(rescan=False)
 
     def action_rescan(self) -> None:
-        """Reads the folders anew."""
+        """Reads the folders anew, and asks every server that was added."""
         self._read(rescan=True)
+        self._look(everywhere=True)
 
     def action_folder(self) -> None:
         """Asks for a folder to look in."""

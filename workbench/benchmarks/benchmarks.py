@@ -11,6 +11,7 @@ from workbench.benchmarks.conditions import manifest
 from workbench.benchmarks.exports import ExportFormat, export
 from workbench.benchmarks.planning import LOAD_TEST, check_plan, samples_of, visit_tests
 from workbench.benchmarks.report import rate, report
+from workbench.benchmarks.served import carry_out_served, is_served
 from workbench.benchmarks.visits import Visit, carry_out
 from workbench.errors import Cancelled, EngineError, UsageError
 from workbench.i18n import tr
@@ -26,20 +27,27 @@ from workbench.records.benchmarks import (
     Rate,
     Sample,
 )
+from workbench.records.models import ModelFile
 
 
 class Benchmarks:
     """Runs one bench at a time; every method may be called from any thread.
 
     Args:
+        serve: opens a server's model, by URL#NAME.
         watch: wraps a model before it answers prompts, so that these calls are counted.
     """
 
     def __init__(
-        self, store: Store, library: Library, watch: Callable[[Generator], Generator] = lambda generator: generator
+        self,
+        store: Store,
+        library: Library,
+        serve: Callable[[str], Generator],
+        watch: Callable[[Generator], Generator] = lambda generator: generator,
     ) -> None:
         self._store = store
         self._library = library
+        self._serve = serve
         self._watch = watch
         self._running = threading.Lock()
 
@@ -110,7 +118,7 @@ class Benchmarks:
         return _Alone(self._running)
 
     def _model(self, path: str) -> BenchModel:
-        file = self._library.identified(path)
+        file = self._identified(path)
         if file.problem:
             raise EngineError(
                 tr("{name} can't be used", name=file.name),
@@ -128,7 +136,7 @@ class Benchmarks:
             )
         here = Bench(bench.id, bench.created, bench.plan, bench.models, manifest(), bench.total)
         changed = [*machine_differences(bench, here)]
-        found = {m.path: self._library.identified(m.path).hash for m in bench.models}
+        found = {m.path: self._identified(m.path).hash for m in bench.models}
         changed += [tr("another file: {path}", path=m.path) for m in bench.models if found[m.path] != m.hash]
         if changed:
             raise UsageError(
@@ -167,19 +175,26 @@ class Benchmarks:
                 if cancel.is_set() or (paused and cancel.wait(bench.plan.cooldown_s)):
                     raise Cancelled
                 paused = True
-                file = self._library.identified(bench.models[model].path)
+                file = self._identified(bench.models[model].path)
                 yield Visit(bench, model, repetition, file, tests, load_known, self._watch)
 
     def _samples(self, visit: Visit, cancel: Cancel) -> Iterator[Sample]:
         """The visit's samples; when the model fails, a problem for each that is missing."""
         missing = dict.fromkeys(visit.names)
         try:
-            for sample in carry_out(visit, cancel):
+            for sample in self._carried_out(visit, cancel):
                 missing.pop(sample.test, None)
                 yield sample
         except EngineError as error:
             for test in missing:
                 yield visit.failed(test, f"{error.title}: {error.message}")
+
+    def _carried_out(self, visit: Visit, cancel: Cancel) -> Iterator[Sample]:
+        path = visit.file.path
+        return carry_out_served(visit, self._serve(path), cancel) if is_served(path) else carry_out(visit, cancel)
+
+    def _identified(self, path: str) -> ModelFile:
+        return self._serve(path).model.file if is_served(path) else self._library.identified(path)
 
     def _quality_of(self, model: BenchModel) -> Rate | None:
         """The share of passed cases in the newest complete evaluation of that file."""

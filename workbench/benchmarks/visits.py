@@ -46,7 +46,7 @@ class Visit:
         self,
         test: str,
         value: float,
-        generator: ChildGenerator,
+        generator: Generator,
         conditions: Conditions = Conditions(),  # noqa: B008 -- frozen
         ttft_ms: float | None = None,
     ) -> Sample:
@@ -106,7 +106,7 @@ def _measure(visit: Visit, test: SpeedTest | PromptTest, generator: ChildGenerat
         return visit.sample(test.name, test.tokens / seconds, generator, watch.conditions)
     try:
         with Watch(generator.model.pid) as watch:
-            answer = _answer(test, visit.watch(generator))
+            answer = answer_to(test, visit.watch(generator))
     except BudgetError as error:
         return visit.failed(test.name, f"{error.title}: {error.message}")
     if answer.state != "complete":
@@ -115,11 +115,11 @@ def _measure(visit: Visit, test: SpeedTest | PromptTest, generator: ChildGenerat
     return visit.sample(test.name, value, generator, watch.conditions, answer.ttft_ms)
 
 
-def _answer(test: PromptTest, generator: Generator) -> Generation:
+def answer_to(test: PromptTest, generator: Generator, cancel: Cancel | None = None) -> Generation:
     """Through the model's chat template where it has one; greedy."""
     templated = generator.model.file.chat_template
     prompt = generator.render([Message("user", test.text)]) if templated else test.text
     grammar = test.shape.grammar() if test.shape and test.forced else ""
     settings = GenerationSettings(max_tokens=JSON_TOKENS if test.shape else ANSWER_TOKENS, grammar=grammar)
-    *_, last = generator.generate(prompt, settings)
+    *_, last = generator.generate(prompt, settings, cancel)
     return last

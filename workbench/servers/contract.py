@@ -69,7 +69,7 @@ def contract(
 
 def markdown(report: ContractReport) -> str:
     """A report as a Markdown table, to be put into an issue at the server's makers."""
-    words = {"kept": tr("kept"), "differs": tr("differs"), "refused": tr("says that it can't"), "broken": tr("broken")}
+    words = {"kept": tr("holds"), "differs": tr("differs"), "refused": tr("says that it can't"), "broken": tr("fails")}
     rows = [
         f"| {_cell(check.name)} | {words[check.outcome]} | {_cell(check.detail)} | {check.ms:,.0f} |"
         for check in report.checks

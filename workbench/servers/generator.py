@@ -52,6 +52,7 @@ class ServedGenerator:
 
     def __init__(self, wire: Wire, dialect: Dialect, served: ServedModel) -> None:
         self._wire, self._dialect, self._served = wire, dialect, served
+        self._latest: Generation | None = None
         self._count = lru_cache(maxsize=256)(self._counted)
         self._is_special = lru_cache(maxsize=256)(self._is_special_token)
 
@@ -139,6 +140,7 @@ class ServedGenerator:
             for delta in deltas:
                 clock.take(delta)
                 latest = clock.stamped(replace(latest, state="partial", text=latest.text + delta.text))
+                self._latest = latest
                 yield latest
         stopped = cancel is not None and cancel.is_set()
         if not stopped and not clock.reason:
@@ -167,12 +169,16 @@ class ServedGenerator:
         return [other for other, _ in plain] != [number]
 
     def gauges(self) -> Gauges:
-        """Of this machine; the server's process is its own."""
-        return measure(None)
+        """Of this machine; the server's process is its own, and nothing is told of it."""
+        return replace(measure(None), rss=0, rss_peak=0, cpu_percent=0.0)
 
     def pulses(self) -> tuple[Pulse, ...]:
-        """None: there is no process of ours."""
-        return ()
+        """The generation under way, or the last one, as the one pulse there is; none before the first."""
+        said = self._latest
+        if said is None:
+            return ()
+        held = said.prompt_tokens + said.output_tokens
+        return (Pulse(time.time(), self.gauges(), held, self.model.context, replace(said, text="")),)
 
     def close(self) -> None:
         """Nothing is kept open between calls."""

@@ -77,13 +77,18 @@ class Servers:
         known = {endpoint.url: endpoint for endpoint in (*usual_endpoints(), *self._endpoints.all())}
         return tuple(known.values())
 
-    def discover(self, cancel: Cancel | None = None) -> Iterator[Server]:
+    def discover(self, cancel: Cancel | None = None, *, everywhere: bool = True) -> Iterator[Server]:
         """What answers at each of ``endpoints``; a server that can't be used says why in ``problem``.
 
         Only the loopback is looked at besides what a person has added.
+
+        Args:
+            everywhere: also those that aren't on this machine.
         """
         remembered = {endpoint.url for endpoint in self._endpoints.all()}
         for endpoint in self.endpoints():
+            if not everywhere and reach_of(endpoint.url) != "machine":
+                continue
             if cancel is not None and cancel.is_set():
                 return
             try:
@@ -104,11 +109,15 @@ class Servers:
         return replace(server, models=tuple(replace(m, reach=_farther(m.reach, server.reach)) for m in models))
 
     def use(self, url: str, model: str = "", key_variable: str = "") -> ServedGenerator:
-        """Asks one of a server's models from now on, in place of a loaded one. Raises NotFoundError, ServerError."""
-        wire, dialect, served = self._chosen(url, model, key_variable)
-        generator = ServedGenerator(wire, dialect, served)
+        """Asks one of a server's models from now on, in place of a loaded one. See ``open``."""
+        generator = self.open(url, model, key_variable)
         self._adopt(generator)
         return generator
+
+    def open(self, url: str, model: str = "", key_variable: str = "") -> ServedGenerator:
+        """One of a server's models; ``url`` may name it too, as URL#NAME. Raises NotFoundError, ServerError."""
+        address, _, named = url.partition("#")
+        return ServedGenerator(*self._chosen(address, model or named, key_variable))
 
     def embed_with(
         self, url: str, model: str = "", key_variable: str = "", query_prefix: str = "", passage_prefix: str = ""
