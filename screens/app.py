@@ -31,6 +31,7 @@ from screens.messages import StatusRead, WorkMoved
 from screens.models import ModelsScreen
 from screens.ordered import OrderedKeysApp
 from screens.style import Tone, count, size
+from screens.tools import ToolsScreen
 from screens.widgets.grid import Row
 from screens.widgets.keys import EDGE_GROUP, MODE_GROUP, with_alt
 from screens.work import Job, Jobs
@@ -163,6 +164,13 @@ class WorkbenchApp(OrderedKeysApp):
         """Goes to Ask with a stored trace, or with the question when "" is given for one."""
         await self.action_mode(AskScreen.mode)
         cast(AskScreen, self.screen).open_trace(trace_id, query)
+
+    def action_tools(self, tab: str = "tokens") -> None:
+        """Tokens, money, decisions, servers, over the screen that is shown."""
+        if isinstance(self.screen, ToolsScreen):
+            self.screen.action_tab(tab)
+        elif not self.screen.is_modal:
+            self.push_screen(ToolsScreen(self.desk, self.jobs, tab))
 
     def action_help(self) -> None:
         """Every key that acts here."""

@@ -13,6 +13,7 @@ from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.inventory.inventory import FILTERS
+from workbench.inventory.words import layer_name, marks, takes
 from workbench.money.money import price_name
 from workbench.records.inventory import Filter, Offer, ProbeReport, VersionPolicy
 
@@ -40,7 +41,16 @@ def inventory(context: click.Context, as_json: bool) -> None:
     if not found:
         say(tr("Nothing yet. workbench inventory scan writes down what is here; add writes down what is elsewhere."))
         return
-    head = (tr("provider"), tr("model"), tr("context"), tr("price"), tr("takes"), tr("region"), "eua✓", tr("checked"))
+    head = (
+        tr("provider"),
+        tr("model"),
+        tr("context"),
+        tr("price"),
+        tr("takes"),
+        tr("region"),
+        tr("filters"),
+        tr("checked"),
+    )
     rows = [
         (
             o.provider,
@@ -55,17 +65,7 @@ def inventory(context: click.Context, as_json: bool) -> None:
         for o in found
     ]
     print_table(head, rows, right=(2,))
-
-
-def marks(offer: Offer) -> str:
-    """A sign for each of the four filters."""
-    return "".join("·" if (seen := offer.filters.get(f)) is None else "✓" if seen.passed else "✗" for f in FILTERS)
-
-
-def takes(offer: Offer) -> str:
-    """Modalities, tools and JSON."""
-    extras = [name for name, has in (("tools", offer.tools), ("JSON", offer.json)) if has]
-    return ", ".join([*offer.modalities, *extras])
+    say(tr("Filters: exists, usable, accepts, approved; ✓ passed, ✗ not, · not known."))
 
 
 @inventory.command()
@@ -173,24 +173,6 @@ def print_probe(report: ProbeReport) -> None:
         say(tr("The layer that fails: {layer}.", layer=layer_name(report.failed.layer)), bold=True)
         if report.failed.remedy:
             say(f"  → {report.failed.remedy}")
-
-
-def layer_name(layer: str) -> str:
-    """A layer in the interface's language."""
-    names = {
-        "endpoint": tr("address"),
-        "key": tr("key"),
-        "model": tr("model"),
-        "memory": tr("memory"),
-        "template": tr("template"),
-        "context": tr("context"),
-        "request": tr("request"),
-        "json": "JSON",
-        "overload": tr("overload"),
-        "timeout": tr("time"),
-        "server": tr("answer"),
-    }
-    return names[layer]
 
 
 COMMANDS = (inventory,)

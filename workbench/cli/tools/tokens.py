@@ -11,7 +11,8 @@ from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError, reason_of
 from workbench.i18n import tr
 from workbench.records.answers import Context
-from workbench.records.tokens import CacheBreak, Cut, PrefixReport, WindowBudget
+from workbench.records.tokens import Cut, PrefixReport, WindowBudget
+from workbench.tokens.words import break_text, part_name
 
 SHOWN: int = 200
 """Pieces that a terminal is shown of a text."""
@@ -106,19 +107,6 @@ def print_budget(found: WindowBudget) -> None:
     say(f"{found.input:,} + {found.output:,} = {found.total:,} {sign} {found.window:,} · {verdict}")
 
 
-def part_name(name: str) -> str:
-    """A part of the window in the interface's language."""
-    names = {
-        "instructions": tr("instructions"),
-        "history": tr("history"),
-        "documents": tr("documents"),
-        "tools": tr("tool definitions"),
-        "question": tr("question"),
-        "output": tr("output"),
-    }
-    return names[name]
-
-
 @tokens.command()
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
@@ -165,19 +153,6 @@ def print_prefix(report: PrefixReport) -> None:
     )
     for found in report.breaks:
         say("  ✗ " + break_text(found), newlines=False)
-
-
-def break_text(found: CacheBreak) -> str:
-    """What broke the prefix, and what to do about it."""
-    said = {
-        "time": tr("line {line}: a date or time ({text}): put it at the end", line=found.line, text=found.excerpt),
-        "key_order": tr("line {line}: the same object, written otherwise: sort its keys", line=found.line),
-        "moved": tr(
-            "line {line}: examples or parts moved ({text}): keep their order", line=found.line, text=found.excerpt
-        ),
-        "changed": tr("line {line}: other text ({text}): what changes goes last", line=found.line, text=found.excerpt),
-    }
-    return said[found.kind]
 
 
 def _read(path: Path) -> str:

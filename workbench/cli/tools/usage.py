@@ -14,6 +14,7 @@ from workbench.records.money import Waterfall
 from workbench.records.usage import Call, UsageSum
 from workbench.usage.ledger import GROUPS, added
 from workbench.usage.times import call_phases, trace_phases
+from workbench.usage.words import phase_name
 
 BAR: int = 30
 
@@ -157,20 +158,6 @@ def latency(front: FrontEnds, model: str, server: str, fresh: int | None, output
     if fresh is not None and output is not None:
         predicted = fit.predict(fresh, output)
         say(tr("{fresh} fresh and {output} written: {ms} ms", fresh=fresh, output=output, ms=f"{predicted:,.0f}"))
-
-
-def phase_name(name: str) -> str:
-    """A phase in the interface's language."""
-    names = {
-        "network": tr("network"),
-        "queue": tr("queue"),
-        "prefill": tr("prefill"),
-        "decode": tr("decode"),
-        "tools": tr("tools"),
-        "checks": tr("checks"),
-        "unexplained": tr("unexplained"),
-    }
-    return names[name]
 
 
 COMMANDS = (usage,)

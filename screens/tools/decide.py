@@ -1,0 +1,242 @@
+"""Decide: sheets, decisions and symptoms in one list, each told in full beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.widgets import Static
+
+from screens.style import Line, Tone, content
+from screens.tools.form import Answers, FormDialog
+from screens.tools.form import Line as FormLine
+from screens.tools.tab import ToolTab
+from screens.widgets.grid import Column, Grid, ListPane, Row
+from workbench.decisions.decisions import overdue
+from workbench.decisions.symptoms import Symptom, symptoms
+from workbench.errors import WorkbenchError
+from workbench.evals.reporting.reports import verdict_title
+from workbench.i18n import tr
+from workbench.records.decisions import Scored, Sheet, Verdict
+from workbench.records.evals import DecisionRecord
+
+BAR: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A sheet with its verdict, or with why it has none."""
+
+    sheet: Sheet
+    verdict: Verdict | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A decision as it is written down."""
+
+    title: str
+    choice: str
+    context: str
+    reason: str
+    conditions: str
+    review: str
+
+
+Thing = Judged | DecisionRecord | Symptom
+
+
+class DecideTab(ToolTab):
+    """The list beside what is under its cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "r", "record", "Decide", id="tools.record", tooltip="Writes a decision down; on the sheet under the cursor"
+        ),
+        Binding("c", "copy", "Copy", id="tools.copy", tooltip="The decision as Markdown, to the clipboard"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """List and detail."""
+        self._things: dict[str, Thing] = {}
+        with Horizontal(id="decide"):
+            yield ListPane(
+                lambda shown, there: tr("Sheets, decisions, symptoms: {shown} of {there}", shown=shown, there=there),
+                [Column("", 1), Column(""), Column("", 12, keep=40)],
+                id="things",
+            )
+            with VerticalScroll(classes="pane", id="thing", can_focus=True):
+                yield Static("")
+
+    def reload(self) -> None:
+        """Sheets judged anew, decisions, symptoms."""
+
+        def read() -> dict[str, Thing]:
+            decisions = self.desk.decisions
+            sheets: dict[str, Thing] = {f"sheet {s.title}": self._judged(s) for s in decisions.sheets()}
+            records: dict[str, Thing] = {f"record {d.id}": d for d in decisions.records()}
+            return sheets | records | {f"symptom {n}": row for n, row in enumerate(symptoms())}
+
+        self.jobs.read(self, read, self._show)
+
+    def _judged(self, sheet: Sheet) -> Judged:
+        try:
+            return Judged(sheet, self.desk.decisions.judge(sheet.title))
+        except WorkbenchError as error:
+            return Judged(sheet, None, error.message)
+
+    def _show(self, things: dict[str, Thing]) -> None:
+        self._things = things
+        self.query_one(ListPane).show([Row(key, _cells(thing)) for key, thing in things.items()])
+
+    def entered(self) -> None:
+        """The list."""
+        self.query_one("#things-grid", Grid).focus()
+
+    @property
+    def _under_cursor(self) -> Thing | None:
+        return self._things.get(self.query_one("#things-grid", Grid).key)
+
+    @on(Grid.Highlighted, "#things-grid")
+    def _tell(self) -> None:
+        thing, box = self._under_cursor, self.query_one("#thing", VerticalScroll)
+        box.border_title = content(_title(thing)) if thing else ""
+        self.query_one("#thing Static", Static).update(content(*_lines(thing)) if thing else "")
+        box.scroll_home(animate=False)
+
+    def action_record(self) -> None:
+        """Asks for the decision."""
+        thing = self._under_cursor
+        judged = thing if isinstance(thing, Judged) else None
+        winner = judged.verdict.winner if judged and judged.verdict else ""
+        lines = (
+            FormLine("title", tr("Title"), judged.sheet.title if judged else "", tr("what is decided, in a few words")),
+            FormLine("choice", tr("Choice"), winner, tr("the option that is taken")),
+            FormLine("context", tr("Context"), "", tr("what it is about")),
+            FormLine("reason", tr("Reason"), "", tr("why")),
+            FormLine("conditions", tr("Conditions"), "", tr("what would change it")),
+            FormLine("review", tr("Next review"), "", tr("e.g. {example}", example="2027-01-31")),
+        )
+        note = tr("Options and evidence are written down from the sheet.") if judged else ""
+        sheet = judged.sheet.title if judged else ""
+        self.app.push_screen(FormDialog(tr("A decision"), lines, _draft, note), lambda made: self._store(made, sheet))
+
+    def _store(self, draft: Draft | None, sheet: str) -> None:
+        if draft is None:
+            return
+
+        def store() -> DecisionRecord:
+            return self.desk.decisions.decide(
+                draft.title,
+                draft.choice,
+                sheet=sheet,
+                context=draft.context,
+                reasons=(draft.reason,),
+                conditions=draft.conditions,
+                review=draft.review,
+            )
+
+        self.jobs.read(self, store, lambda _: self.reload())
+
+    def action_copy(self) -> None:
+        """The decision under the cursor."""
+        thing = self._under_cursor
+        if isinstance(thing, DecisionRecord):
+            self.jobs.read(self, lambda: self.desk.decisions.export(thing.id), self._copied)
+
+    def _copied(self, text: str) -> None:
+        self.app.copy_to_clipboard(text)
+        self.notify(tr("Copied."), timeout=2)
+
+
+def _draft(answers: Answers) -> Draft:
+    """Raises ValueError."""
+    if not all(answers[name] for name in ("title", "choice", "reason")):
+        raise ValueError(tr("A decision has a title, a choice and a reason."))
+    return Draft(**answers)
+
+
+def _cells(thing: Thing) -> tuple[Line, ...]:
+    match thing:
+        case Judged():
+            return ("▦", Tone.ACCENT), thing.sheet.title, (thing.verdict.winner if thing.verdict else "–", Tone.DIM)
+        case DecisionRecord():
+            late: Line = (tr("overdue"), Tone.BAD) if overdue(thing) else (thing.review, Tone.DIM)
+            return ("●", Tone.GOOD), thing.title, late
+        case Symptom():
+            return "→", thing.symptom, (thing.layer, Tone.DIM)
+
+
+def _title(thing: Thing) -> str:
+    match thing:
+        case Judged():
+            return thing.sheet.title
+        case DecisionRecord():
+            return thing.title
+        case Symptom():
+            return thing.layer
+
+
+def _lines(thing: Thing) -> list[Line]:
+    match thing:
+        case Judged():
+            return _sheet_lines(thing)
+        case DecisionRecord():
+            return _record_lines(thing)
+        case Symptom():
+            then: list[Line] = [(f"\n\n{tr('then')}\n", Tone.DIM), thing.otherwise] if thing.otherwise else []
+            first: list[Line] = [(thing.symptom, Tone.STRONG), (f"\n\n{tr('first move')}\n", Tone.DIM), thing.move]
+            return [*first, (f"\n\n{tr('measure')}\n", Tone.DIM), thing.metric, *then]
+
+
+def _sheet_lines(judged: Judged) -> list[Line]:
+    if judged.verdict is None:
+        return [(judged.problem, Tone.WARN), "\n\n", tr("workbench decide criterion and option fill it in.")]
+    lines = [part for scored in judged.verdict.ranking for part in _scored(scored)]
+    for flip in judged.verdict.flips:
+        down = "" if flip.down is None else f"  ↓ {flip.down:.2f} {flip.down_to}"
+        up = "" if flip.up is None else f"  ↑ {flip.up:.2f} {flip.up_to}"
+        if down or up:
+            weight = tr("weight of {name} {weight}", name=flip.criterion, weight=f"{flip.weight:.2f}")
+            lines += [f"\n{weight}", (down + up, Tone.WARN)]
+    if judged.verdict.close:
+        words = tr("The measured intervals alone can change the first place: measure more before you choose.")
+        lines += ["\n\n", (words, Tone.WARN)]
+    return lines
+
+
+def _scored(one: Scored) -> list[Line]:
+    if one.out:
+        return [("✗ ", Tone.BAD), one.option.name, (f"  {one.out}\n", Tone.DIM)]
+    score = one.score or 0.0
+    front: Line = (" Pareto", Tone.GOOD) if one.on_front else (" ≺ " + ", ".join(one.dominated_by), Tone.DIM)
+    bar = "█" * max(0, round(score * BAR))
+    shares = " + ".join(f"{name} {share:.2f}" for name, share in one.shares.items())
+    return [
+        (f"{one.option.name:<12}", Tone.STRONG),
+        f" {score:.3f} ",
+        (bar, Tone.ACCENT),
+        front,
+        (f"\n  {shares}\n", Tone.DIM),
+    ]
+
+
+def _record_lines(record: DecisionRecord) -> list[Line]:
+    choice = record.choice or verdict_title(record.verdict)
+    lines: list[Line] = [(choice, Tone.STRONG), (f"  {record.created:%Y-%m-%d}", Tone.DIM)]
+    parts = (
+        (tr("Context"), record.context),
+        (tr("Options"), "\n".join(record.options)),
+        (tr("Reasons"), "\n".join(record.reasons)),
+        (tr("Evidence"), "\n".join(record.evidence)),
+        (tr("Conditions"), record.conditions),
+        (tr("Review"), record.review + (f" · {tr('overdue')}" if overdue(record) else "")),
+    )
+    for name, text in parts:
+        lines += [(f"\n\n{name}\n", Tone.DIM), text] if text else []
+    return lines

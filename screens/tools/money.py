@@ -1,0 +1,231 @@
+"""Money: what was used, what it costs, and the sums of machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.widgets import Input, Static
+
+from screens.evals.fields import field
+from screens.style import Line, Tone, content, count
+from screens.tools.form import Answers, FormDialog, number
+from screens.tools.form import Line as FormLine
+from screens.tools.tab import ToolTab
+from screens.widgets.grid import Column, Grid, ListPane, Row
+from workbench.errors import WorkbenchError
+from workbench.i18n import tr
+from workbench.money.costs import break_even_requests, hit_ratio, per_million_tokens
+from workbench.money.money import price_name
+from workbench.records.money import Price
+from workbench.records.usage import UsageSum
+from workbench.usage.ledger import Group
+
+GROUPINGS: Final[tuple[tuple[Group, ...], ...]] = (("day", "model"), ("model",), ("purpose",), ("day",), ("server",))
+SUMS: Final = (("hour", "2.5"), ("speed", "40"), ("busy", "50"), ("local", "80"), ("request", "0.000846"))
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the tab shows: sums with their cost in words, prices with whether each is stale, the mean call in words."""
+
+    sums: tuple[tuple[UsageSum, str], ...]
+    prices: tuple[tuple[Price, bool], ...]
+
+
+class MoneyTab(ToolTab):
+    """Usage beside prices, over the sums."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("g", "group", "Add up by", id="tools.group", tooltip="Day and model, model, purpose, day, server"),
+        Binding("p", "price", "Price", id="tools.price", tooltip="Write one down, or the one under the cursor anew"),
+        Binding("delete", "unprice", "Drop price", show=False, id="tools.unprice", tooltip="The one under the cursor"),
+    ]
+    _grouping = 0
+
+    def compose(self) -> ComposeResult:
+        """Two tables, then lines to reckon with."""
+        with Horizontal(id="money"):
+            yield ListPane(lambda shown, _: tr("Used: {count}", count=shown), _usage_columns(), id="used")
+            yield ListPane(
+                lambda shown, _: tr("Prices per million tokens: {count}", count=shown), _columns(), id="prices"
+            )
+        names = {
+            "hour": tr("a machine's hour"),
+            "speed": tr("tokens/s"),
+            "busy": tr("busy %"),
+            "local": tr("own, a month"),
+            "request": tr("a request there"),
+        }
+        with Container(id="sums"):
+            for name, value in SUMS:
+                yield field(f"sum-{name}", names[name], value)
+        yield Static("", id="sums-told")
+
+    def on_mount(self) -> None:
+        """The sums of what stands there."""
+        self._reckon()
+
+    def reload(self) -> None:
+        """Sums and prices."""
+        by = GROUPINGS[self._grouping]
+
+        def read() -> Read:
+            money = self.desk.money
+            sums = tuple((one, _cost(money.cost_of(one))) for one in money.ledger.sums(by))
+            return Read(sums, tuple((price, money.stale(price)) for price in money.prices()))
+
+        self.jobs.read(self, read, self._show)
+
+    def entered(self) -> None:
+        """The sums of usage."""
+        self.query_one("#used-grid", Grid).focus()
+
+    def _show(self, read: Read) -> None:
+        self.query_one("#used", ListPane).show([_usage_row(one, cost) for one, cost in read.sums])
+        self.query_one("#prices", ListPane).show([_price_row(price, stale) for price, stale in read.prices])
+        used = self.query_one("#used", ListPane)
+        used.border_subtitle = content(
+            "" if read.sums else tr("Ask, chat or evaluate with a model: it is counted here.")
+        )
+        prices = self.query_one("#prices", ListPane)
+        prices.border_subtitle = content("" if read.prices else tr("p writes a price down; none is built in."))
+
+    def action_group(self) -> None:
+        """The next way to add up."""
+        self._grouping = (self._grouping + 1) % len(GROUPINGS)
+        self.reload()
+
+    def action_price(self) -> None:
+        """Asks for a price."""
+        self.jobs.read(self, self.desk.money.prices, self._ask_price)
+
+    def _ask_price(self, known: tuple[Price, ...]) -> None:
+        grid = self.query_one("#prices-grid", Grid)
+        old = next((p for p in known if grid.has_focus and price_name(p) == grid.key), None)
+        lines = (
+            FormLine(
+                "provider", tr("Provider"), old.provider if old else "", tr("a server's address, local, * or a name")
+            ),
+            FormLine("model", tr("Model"), old.model if old else "", tr("as the ledger names it")),
+            FormLine("input", tr("Input"), f"{old.input:g}" if old else "", tr("per million tokens")),
+            FormLine("output", tr("Output"), f"{old.output:g}" if old else "", tr("per million tokens")),
+            FormLine("read", tr("Cache read"), _optional(old.cache_read if old else None), tr("as input when empty")),
+            FormLine(
+                "write", tr("Cache write"), _optional(old.cache_write if old else None), tr("as input when empty")
+            ),
+            FormLine("currency", tr("Currency"), old.currency if old else "EUR"),
+            FormLine("checked", tr("Looked up on"), date.today().isoformat(), "2027-01-31"),
+        )
+        self.app.push_screen(FormDialog(tr("A price"), lines, _price), self._put)
+
+    def _put(self, price: Price | None) -> None:
+        if price:
+            self.jobs.read(self, lambda: self.desk.money.put_price(price), lambda _: self.reload())
+
+    def action_unprice(self) -> None:
+        """Drops the price under the cursor."""
+        grid = self.query_one("#prices-grid", Grid)
+        if grid.has_focus and (name := grid.key):
+            self.jobs.read(self, lambda: self.desk.money.remove_price(name), lambda _: self.reload())
+
+    @on(Input.Changed)
+    def _reckon(self) -> None:
+        told = self.query_one("#sums-told", Static)
+        try:
+            hour, speed, busy, local, request = (
+                number({name: self.query_one(f"#sum-{name}", Input).value}, name, name) for name, _ in SUMS
+            )
+            tokens = per_million_tokens(hour, speed, busy / 100)
+            requests = break_even_requests(local, request)
+        except (ValueError, WorkbenchError) as error:
+            words = error.message if isinstance(error, WorkbenchError) else str(error)
+            told.update(content(("✗ ", Tone.BAD), words))
+            return
+        pays = tr("never") if requests is None else tr("from {count} requests a month on", count=count(requests))
+        parts: list[Line] = [
+            tr("a million tokens {cost}", cost=f"{tokens:,.1f}"),
+            " · ",
+            tr("your own machine pays {pays}", pays=pays),
+        ]
+        told.update(content(*parts))
+
+
+def _usage_columns() -> list[Column]:
+    return [
+        Column(tr("day"), 10, fold=True),
+        Column(tr("what"), fit=True),
+        Column(tr("calls"), 6, "right"),
+        Column(tr("input"), 9, "right"),
+        Column("H", 4, "right"),
+        Column(tr("output"), 8, "right"),
+        Column(tr("time"), 8, "right", keep=56),
+        Column(tr("cost"), 11, "right", fold=True),
+    ]
+
+
+def _usage_row(one: UsageSum, cost: str) -> Row:
+    hit = hit_ratio(one.usage)
+    what = one.model or one.purpose or one.server or (tr("here") if not one.day else "")
+    key = f"{one.day} {one.server} {one.model} {one.purpose}"
+    shown = "–" if hit is None else f"{hit:.0%}"
+    used = one.usage
+    seconds = f"{one.seconds:,.0f} s"
+    cells = (one.day, what, count(one.calls), count(used.input), shown, count(used.output), (seconds, Tone.DIM), cost)
+    return Row(key, cells)
+
+
+def _cost(known: tuple[float, str] | None) -> str:
+    return f"{known[0]:.4f} {known[1]}" if known else ""
+
+
+def _columns() -> list[Column]:
+    return [
+        Column(tr("model"), fit=True),
+        Column(tr("provider"), fit=True),
+        Column(tr("in"), 6, "right"),
+        Column(tr("out"), 6, "right"),
+        Column("", 4),
+        Column(tr("checked"), 12),
+    ]
+
+
+def _price_row(price: Price, stale: bool) -> Row:
+    day: Line = (f"{price.checked} ⚠", Tone.WARN) if stale else str(price.checked)
+    return Row(
+        price_name(price),
+        (price.model, (price.provider, Tone.DIM), f"{price.input:g}", f"{price.output:g}", price.currency, day),
+    )
+
+
+def _optional(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _price(answers: Answers) -> Price:
+    """Raises ValueError."""
+    if not answers["provider"] or not answers["model"]:
+        raise ValueError(tr("A price has a provider and a model."))
+    read, write = (
+        number(answers, name, label) if answers[name] else None
+        for name, label in (("read", tr("Cache read")), ("write", tr("Cache write")))
+    )
+    try:
+        day = date.fromisoformat(answers["checked"])
+    except ValueError:
+        raise ValueError(tr("Give a day as 2027-01-31.")) from None
+    return Price(
+        answers["provider"],
+        answers["model"],
+        answers["currency"] or "EUR",
+        number(answers, "input", tr("Input")),
+        number(answers, "output", tr("Output")),
+        day,
+        read,
+        write,
+    )

@@ -1,0 +1,150 @@
+"""The Tools screen on a real desk: pushed, its tabs, its forms, and what a person sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static, TextArea
+
+from screens.app import WorkbenchApp
+from screens.tools import ToolsScreen
+from screens.tools.form import FormDialog
+from screens.widgets.grid import Grid
+from storage import open_store
+from tests.screens.helpers import LARGE, SMALL, screen_text, settle
+from workbench.desk import Desk
+from workbench.records.decisions import Criterion, Sheet, Value
+from workbench.records.money import Usage
+from workbench.records.usage import Call
+from workbench.text.counting import tiktoken_encoding
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """With two calls and a sheet."""
+    opened = Desk(open_store(tmp_path / "lab.db"))
+    for purpose in ("ask", "eval"):
+        opened.money.ledger.record(Call(datetime.now(UTC), "", "m", purpose, Usage(5_600, 100, 14_400), 900.0))
+    opened.decisions.put(Sheet("which model", (), ()))
+    opened.decisions.set_criterion("which model", Criterion("quality", 1))
+    for name, value in (("big", 0.9), ("small", 0.6)):
+        opened.decisions.set_values("which model", name, {"quality": Value(value)})
+    yield opened
+    opened.close()
+
+
+async def enter(pilot: Pilot[int], key: str = "") -> ToolsScreen:
+    """From Models by its key, then the tab's."""
+    await settle(pilot)
+    await pilot.press("f1")
+    await settle(pilot)
+    await pilot.press("t")
+    await settle(pilot)
+    if key:
+        await pilot.press(f"alt+{key}")
+        await settle(pilot)
+    assert isinstance(pilot.app.screen, ToolsScreen)
+    return pilot.app.screen
+
+
+def fill(app: WorkbenchApp, **values: str) -> None:
+    assert isinstance(app.screen, FormDialog)
+    for name, value in values.items():
+        app.screen.query_one(f"#{name}", Input).value = value
+
+
+@pytest.mark.skipif(tiktoken_encoding("o200k_base") is None, reason="needs tiktoken's files: workbench starter")
+async def test_a_text_is_cut_as_it_is_typed_and_escape_goes_back(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        tools = await enter(pilot)
+        tools.query_one(TextArea).text = "¿Qué día es hoy?"
+        await settle(pilot)
+        assert "5 tokens, 3.20 characters each" in screen_text(app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert not isinstance(app.screen, ToolsScreen)
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_the_budget_says_whether_it_fits(desk: Desk, size: tuple[int, int]) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=size) as pilot:
+        tools = await enter(pilot)
+        parts = {"window": "128000", "instructions": "600", "history": "2000", "documents": "20000"}
+        for name, value in (parts | {"tools": "1400", "question": "0", "output": "1500"}).items():
+            tools.query_one(f"#budget-{name}", Input).value = value
+        await settle(pilot)
+        assert "24,000 + 1,500 = 25,500 ≤ 128,000" in screen_text(app)
+        tools.query_one("#budget-window", Input).value = "25499"
+        await settle(pilot)
+        assert "1 too many" in screen_text(app)
+        tools.query_one("#budget-window", Input).value = "many"
+        await settle(pilot)
+        assert "whole numbers" in screen_text(app)
+
+
+async def test_usage_is_summed_and_a_price_that_is_written_down_gives_its_cost(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        tools = await enter(pilot, "m")
+        assert "72%" in screen_text(app)
+        await pilot.press("p")
+        fill(app, provider="local", model="m", input="2", output="8", checked="yesterday")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert "Give a day" in screen_text(app)
+        fill(app, checked="2026-01-01")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert tools.query_one("#prices-grid", Grid).rows[0].key == "local#m"
+        assert "2026-01-01 ⚠" in screen_text(app)
+        assert f"{(40_000 * 2 + 200 * 8) / 1e6:.4f} EUR" in screen_text(app)
+        tools.query_one("#used-grid", Grid).focus()
+        await pilot.press("g", "g")
+        await settle(pilot)
+        assert {row.cells[1] for row in tools.query_one("#used-grid", Grid).rows} == {"ask", "eval"}
+
+
+async def test_the_sums_of_machines_are_the_source_s(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await enter(pilot, "m")
+        told = str(app.screen.query_one("#sums-told", Static).render())
+        assert "34.7" in told
+        assert "94,563" in told
+        app.screen.query_one("#sum-busy", Input).value = "0"
+        await settle(pilot)
+        assert "✗" in str(app.screen.query_one("#sums-told", Static).render())
+
+
+async def test_a_sheet_is_judged_and_decided_on(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        tools = await enter(pilot, "d")
+        assert "big          1.000" in screen_text(app)
+        await pilot.press("r")
+        fill(app, reason="it is better", review="2026-01-01")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert "overdue" in screen_text(app)
+        assert [record.choice for record in desk.decisions.records()] == ["big"]
+        await pilot.press("slash")
+        await pilot.press(*"decode")
+        await settle(pilot)
+        assert [row.cells[1] for row in tools.query_one("#things-grid", Grid).rows] == ["The text comes slowly"]
+
+
+async def test_with_no_server_it_says_how_to_add_one_and_tells_an_address_that_does_not_answer(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await enter(pilot, "s")
+        await pilot.press("a")
+        fill(app, url="http://127.0.0.1:9")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert "Nobody answers" in screen_text(app)

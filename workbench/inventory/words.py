@@ -1,0 +1,36 @@
+"""Offers and layers in a few words."""
+
+from __future__ import annotations
+
+from workbench.i18n import tr
+from workbench.inventory.inventory import FILTERS
+from workbench.records.inventory import Offer
+
+
+def marks(offer: Offer) -> str:
+    """A sign for each of the four filters."""
+    return "".join("·" if (seen := offer.filters.get(f)) is None else "✓" if seen.passed else "✗" for f in FILTERS)
+
+
+def takes(offer: Offer) -> str:
+    """Modalities, tools and JSON."""
+    extras = [name for name, has in (("tools", offer.tools), ("JSON", offer.json)) if has]
+    return ", ".join([*offer.modalities, *extras])
+
+
+def layer_name(layer: str) -> str:
+    """A layer in the interface's language."""
+    names = {
+        "endpoint": tr("address"),
+        "key": tr("key"),
+        "model": tr("model"),
+        "memory": tr("memory"),
+        "template": tr("template"),
+        "context": tr("context"),
+        "request": tr("request"),
+        "json": "JSON",
+        "overload": tr("overload"),
+        "timeout": tr("time"),
+        "server": tr("answer"),
+    }
+    return names[layer]

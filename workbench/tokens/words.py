@@ -1,0 +1,32 @@
+"""What the token lab finds, in the interface's language."""
+
+from __future__ import annotations
+
+from workbench.i18n import tr
+from workbench.records.tokens import CacheBreak
+
+
+def part_name(name: str) -> str:
+    """A part of the window in the interface's language."""
+    names = {
+        "instructions": tr("instructions"),
+        "history": tr("history"),
+        "documents": tr("documents"),
+        "tools": tr("tool definitions"),
+        "question": tr("question"),
+        "output": tr("output"),
+    }
+    return names[name]
+
+
+def break_text(found: CacheBreak) -> str:
+    """What broke the prefix, and what to do about it."""
+    said = {
+        "time": tr("line {line}: a date or time ({text}): put it at the end", line=found.line, text=found.excerpt),
+        "key_order": tr("line {line}: the same object, written otherwise: sort its keys", line=found.line),
+        "moved": tr(
+            "line {line}: examples or parts moved ({text}): keep their order", line=found.line, text=found.excerpt
+        ),
+        "changed": tr("line {line}: other text ({text}): what changes goes last", line=found.line, text=found.excerpt),
+    }
+    return said[found.kind]
