@@ -22,6 +22,15 @@ def typed(query: str, ids: str, *, lanes: tuple[LaneTime, ...] = BOTH, at: float
     return Keystroke(at, query, "", ("lexical", "dense"), lanes, hits, FusionResult("rrf", 60, (), (), 0.1), 12.0)
 
 
+def test_the_reranked_hits_of_a_key_take_the_place_of_the_fused_ones() -> None:
+    log = KeystrokeLog()
+    log.add(typed("loans", "abc", at=1.0))
+    log.add(replace(typed("loans", "bac", at=1.0), rerank="overlap"))
+    assert [keystroke.rerank for keystroke in log.keystrokes] == ["overlap"]
+    log.add(replace(typed("loans", "bac", at=2.0), rerank="overlap"))
+    assert len(log.keystrokes) == 2
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [("abc", "abc", 0.0), ("abc", "def", 1.0), ("", "", 0.0), ("", "a", 1.0), ("ab", "ba", 0.5), ("ab", "ac", 0.25)],

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from workbench.records.keystrokes import Keystroke, LaneTime, RankMove
+from workbench.records.rerankers import NONE
 from workbench.records.retrieval import Lane, SearchResult
 
 MOST: Final = 1000
@@ -44,7 +45,7 @@ class KeystrokeLog:
     def add(self, keystroke: Keystroke) -> int:
         """Enters it; returns how many of the oldest went. What the same question found before it was whole goes too."""
         last = self._keystrokes[-1] if self._keystrokes else None
-        if last and not last.whole and (last.query, last.filter, last.asked) == _asked(keystroke):
+        if last and _is_start_of(last, keystroke):
             self._keystrokes.pop()
             self._changes.pop()
         before = self._keystrokes[-1] if self._keystrokes else None
@@ -58,6 +59,12 @@ class KeystrokeLog:
         """The newest was painted this long after its key."""
         if self._keystrokes:
             self._keystrokes[-1] = replace(self._keystrokes[-1], painted_ms=milliseconds)
+
+
+def _is_start_of(last: Keystroke, keystroke: Keystroke) -> bool:
+    """Both are of one search: ``last`` before it was whole, or of the same key before it was reranked."""
+    unranked = last.at == keystroke.at and last.rerank == NONE != keystroke.rerank
+    return (not last.whole or unranked) and (last.query, last.filter, last.asked) == _asked(keystroke)
 
 
 def of_result(result: SearchResult, at: float, asked: tuple[Lane, ...]) -> Keystroke:
