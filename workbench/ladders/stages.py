@@ -108,6 +108,8 @@ def _made_before(parts: Parts, ladder: Ladder, rung: Rung) -> Rung | None:
     if not Path(rung.path).is_file():
         return None
     found = described(rung, Path(rung.path))
+    if not found.hash:  # it is no model at all
+        return None
     reference = parts.store.ladders.ladder(ladder.id).rungs[0].hash
     for earlier in parts.store.ladders.ladders():
         same_source = earlier.plan.source == ladder.plan.source

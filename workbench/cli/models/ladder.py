@@ -230,10 +230,14 @@ def _print(desk: Desk, found: LadderReport, form: ExportFormat | None) -> None:
     head, rows = table(found)
     print_table(head, rows, right=tuple(range(2, len(head))))
     say(tr("ladder {id}", id=found.ladder.id) + (f" · {words}" if (words := front_words(found)) else ""), dim=True)
+    origins: dict[str, list[str]] = {}
     for row in found.rows:
-        for mark, words in (("~", origin_words(row.rung)), ("✗", row.rung.problem)):
-            if words:
-                say(f"{mark} {row_name(row)}: {words}", err=True)
+        origins.setdefault(origin_words(row.rung), []).append(row_name(row))
+        if row.rung.problem:
+            say(f"✗ {row_name(row)}: {row.rung.problem}", err=True)
+    for words, names in origins.items():
+        if words:
+            say(f"~ {', '.join(names)}: {words}", err=True)
 
 
 COMMANDS = (ladder,)

@@ -1,0 +1,135 @@
+"""A ladder as rows of a table, as figures of one rung with their intervals, and as rungs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from screens.models.bench_rows import NONE, speed
+from screens.style import Line, Tone, content, milliseconds, shorten, size
+from screens.widgets.facts import Fact
+from screens.widgets.grid import Column, Row
+from workbench.benchmarks.exports import flag_words
+from workbench.i18n import tr
+from workbench.ladders.exports import estimate_words, rate_words, row_name
+from workbench.ladders.planning import origin_words
+from workbench.ladders.report import decode_speed
+from workbench.records.benchmarks import Rate
+from workbench.records.evals import Estimate
+from workbench.records.ladders import LadderReport, LadderRow
+
+
+def columns() -> list[Column]:
+    """Of the table, in the interface's language."""
+    return [
+        Column("", 1),
+        Column(tr("quant"), 0),
+        Column(tr("file"), 8, "right"),
+        Column(tr("memory"), 8, "right", keep=84),
+        Column("TTFT ms", 7, "right", keep=98),
+        Column("t/s", 11, "right"),
+        Column(tr("perpl."), 11, "right", keep=92),
+        Column(tr("mean KL"), 13, "right"),
+        Column("p99", 5, "right", keep=78),
+        Column("top-1", 6, "right"),
+        Column(tr("passed"), 6, "right", keep=70),
+    ]
+
+
+def rows(report: LadderReport) -> list[Row]:
+    """A row per rung, the reference first; the key is its place."""
+    return [Row(str(row.rung.place), _cells(report, row)) for row in report.rows]
+
+
+def _cells(report: LadderReport, row: LadderRow) -> tuple[Line, ...]:
+    rung, bench, found = row.rung, row.bench, row.divergence
+    name: Line = (row_name(row), ("*" if rung.fallbacks else "", Tone.WARN), (_role(row), Tone.DIM))
+    return (
+        ("✗", Tone.BAD) if rung.problem else ("◆", Tone.GOOD) if row.front else ("◦", Tone.DIM),
+        name,
+        size(rung.size) if rung.size else NONE,
+        size(bench.rss) if bench and bench.rss else NONE,
+        milliseconds(bench.ttft_ms.p50) if bench and bench.ttft_ms else NONE,
+        speed(decode_speed(row, report.ladder.plan.bench)),
+        _margin(row.perplexity, 1),
+        _margin(found.kl if found else None, 3),
+        f"{found.kl_p99.value:.2f}" if found else NONE,
+        f"{found.same_top.value:.1%}" if found else NONE,
+        _of(row.passed),
+    )
+
+
+def _role(row: LadderRow) -> str:
+    return f" {tr('reference')}" if row.rung.place == 0 else ""
+
+
+def _margin(found: Estimate | None, digits: int) -> Line:
+    """ "0.074 ±0.008", the margin dim."""
+    if found is None:
+        return (NONE, Tone.DIM)
+    return (f"{found.value:.{digits}f}", (f" ±{found.margin:.{digits}f}", Tone.DIM))
+
+
+def _of(found: Rate | None) -> str:
+    return f"{round(found.share * found.n)}/{found.n}" if found else NONE
+
+
+def details(report: LadderReport, row: LadderRow) -> list[Fact]:
+    """All that is known of a rung, with what it rests on."""
+    rung = row.rung
+    types = ", ".join(f"{count} {name}" for name, count in rung.tensor_types)
+    facts: list[Fact] = [(rung.kind, (rung.name, Tone.STRONG))]
+    if rung.size:
+        saved = "" if row.saving is None or not rung.place else f" · {tr('saving')} {row.saving:.1%}"
+        facts.append((tr("file"), f"{size(rung.size)} · {rung.bits_per_weight:.2f} {tr('bits/weight')}{saved}"))
+        fell = f" · {tr('{count} fell back', count=rung.fallbacks)}" if rung.fallbacks else ""
+        facts.append((tr("tensors"), (types, (fell, Tone.WARN))))
+    facts.append((tr("origin"), (origin_words(rung), Tone.WARN)))
+    facts += [fact for fact in _figures(report, row) if content(fact[1]).plain != NONE]
+    if row.bench and row.bench.flags:
+        facts.append((tr("flags"), (", ".join(map(flag_words, row.bench.flags)), Tone.WARN)))
+    if rung.problem:
+        facts.append(("✗", (rung.problem, Tone.BAD)))
+    return facts
+
+
+def _figures(report: LadderReport, row: LadderRow) -> Iterator[Fact]:
+    """What was measured of a rung, ``NONE`` where nothing was."""
+    bench, found = row.bench, row.divergence
+    tested = decode_speed(row, report.ladder.plan.bench)
+    yield tr("memory"), size(bench.rss) if bench and bench.rss else NONE
+    yield "TTFT p50", f"{milliseconds(bench.ttft_ms.p50)} ms" if bench and bench.ttft_ms else NONE
+    yield "t/s", (speed(tested), (f" {tr('rank')} {tested.rank}" if tested and tested.rank else "", Tone.DIM))
+    yield tr("perplexity"), estimate_words(row.perplexity, ".2f")
+    yield tr("ln of its ratio"), estimate_words(found.log_ratio if found else None, "+.4f")
+    yield tr("mean KL"), estimate_words(found.kl if found else None, ".4f")
+    yield "KL p99", estimate_words(found.kl_p99 if found else None, ".3f")
+    yield "top-1", estimate_words(found.same_top if found else None, "0.1%")
+    yield tr("positions"), f"{found.kl.n:,}" if found else NONE
+    yield tr("cases passed"), rate_words(row.passed)
+    yield "Δ " + tr("quality"), estimate_words(row.loss, "+.3f")
+
+
+def side_by_side(report: LadderReport, places: Sequence[int], width: int) -> Content:
+    """A line per figure, a column per rung."""
+    chosen = [report.rows[place] for place in places]
+    label = 18
+    room = max(16, (width - label) // len(chosen) - 2)
+    lines = [_columns_line("", [(shorten(row_name(row), room), Tone.STRONG) for row in chosen], label, room)]
+    lines.append(_columns_line(tr("file"), [size(r.rung.size) if r.rung.size else NONE for r in chosen], label, room))
+    savings = [f"{r.saving:.1%}" if r.saving is not None else NONE for r in chosen]
+    lines.append(_columns_line(tr("saving"), savings, label, room))
+    for facts in zip(*(_figures(report, row) for row in chosen), strict=True):
+        lines.append(_columns_line(facts[0][0], [value for _, value in facts], label, room))
+    front = [("◆", Tone.GOOD) if row.front else "" for row in chosen]
+    lines.append(_columns_line(tr("front"), front, label, room))
+    return Content("\n").join(content(line) for line in lines)
+
+
+def _columns_line(name: str, cells: Sequence[Line], label: int, room: int) -> Line:
+    told: list[Line] = [(f"{shorten(name, label - 1):<{label}}", Tone.DIM)]
+    for cell in cells:
+        told += [cell, " " * max(1, room + 2 - cell_len(content(cell).plain))]
+    return tuple(told)

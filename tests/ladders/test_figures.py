@@ -1,0 +1,148 @@
+"""Worked numbers of saving and Δquality, intervals over blocks, the Pareto front, the decision's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.screens.fake_benchmarks import MANIFEST, WHEN
+from workbench.errors import NotFoundError, UsageError
+from workbench.ladders import deciding
+from workbench.ladders.exports import export, front_words
+from workbench.ladders.figures import BLOCK, block_bootstrap, divergence, loss, saving
+from workbench.ladders.report import report
+from workbench.records.evals import CaseResult
+from workbench.records.ladders import Divergence, Ladder, LadderPlan, LadderReport, Rung, TextPlan, WindowScores
+
+
+def test_seven_gigabytes_to_three_and_a_half_saves_half() -> None:
+    assert saving(3.5, 7) == 0.5
+    assert saving(7, 7) == 0
+    assert saving(14, 7) == -1  # it is larger
+    with pytest.raises(ValueError, match="nothing"):
+        saving(1, 0)
+
+
+def test_quality_loss_is_the_baseline_less_the_quantized() -> None:
+    baseline, quantized = [True] * 9 + [False], [True] * 7 + [False] * 3
+    found = loss(baseline, quantized)
+    assert found.value == pytest.approx(0.2)
+    assert found.n == 10
+    assert found.low <= 0.2 <= found.high
+    assert loss(baseline, baseline).value == 0
+
+
+@given(st.floats(0.001, 5), st.integers(1, 6))
+def test_a_constant_has_a_point_for_an_interval(value: float, blocks: int) -> None:
+    found = block_bootstrap(np.full(blocks * BLOCK, value), lambda part: part.mean())
+    assert found.low == pytest.approx(value)
+    assert found.high == pytest.approx(value)
+    assert found.n == blocks * BLOCK
+
+
+def test_neighbours_that_go_together_widen_the_interval() -> None:
+    """16 blocks, each all 0 or all 1: as uncertain as 16 values, not as 512."""
+    together = np.repeat(np.arange(16) % 2, BLOCK).astype(float)
+    mixed = np.tile([0.0, 1.0], 8 * BLOCK)
+    assert block_bootstrap(together, lambda part: part.mean()).margin > 0.15
+    assert block_bootstrap(mixed, lambda part: part.mean()).margin < 0.01
+
+
+def test_a_bit_equal_model_loses_nothing() -> None:
+    found = divergence([scores(0.0)])
+    assert found
+    assert (found.kl.value, found.kl_p99.value, found.log_ratio.value) == (0, 0, 0)
+    assert found.same_top.value == 1
+    assert found.same_top.low < 1  # agreement on so little text is no proof of agreement
+    assert found.perplexity == found.reference_perplexity
+    assert divergence([]) is None
+
+
+def test_p99_is_the_nearest_rank() -> None:
+    found = divergence([replace(scores(0.0), kl=tuple(n / 100 for n in range(4 * BLOCK)))])
+    assert found
+    assert found.kl_p99.value == 1.26  # the 127th of 128 values
+
+
+def scores(off: float) -> WindowScores:
+    n = 4 * BLOCK
+    reference = tuple(3 + 0.1 * (i % 3) for i in range(n))
+    return WindowScores(0, (off,) * n, tuple(s + off for s in reference), reference, (True,) * n)
+
+
+def ladder(*sizes: int) -> Ladder:
+    kinds = ("F16", "Q8_0", "Q4_K_M", "Q4_0", "Q2_K")
+    rungs = tuple(
+        Rung(n, kinds[n], f"/m/{kinds[n]}.gguf", kinds[n], True, hash=str(n) * 64, size=size)
+        for n, size in enumerate(sizes)
+    )
+    return Ladder(1, WHEN, LadderPlan("/m/s.gguf", kinds[1:], "/m", text=TextPlan(path="t")), MANIFEST, rungs)
+
+
+def reported(found: Ladder, *kl: float) -> LadderReport:
+    scored: dict[int, Divergence] = {}
+    for place, off in enumerate(kl, 1):
+        if made := divergence([scores(off)]):
+            scored[place] = made
+    return report(found, {}, scored, {}, ())
+
+
+def test_the_front_leaves_out_what_is_larger_and_worse() -> None:
+    made = reported(ladder(1000, 530, 330, 290, 300), 0.004, 0.06, 0.25, 0.4)
+    assert [row.front for row in made.rows] == [True, True, True, True, False]
+    assert front_words(made) == "◆ Pareto front over file size, mean KL"
+
+
+def test_a_rung_with_a_problem_is_on_no_front_and_hides_none() -> None:
+    whole = ladder(1000, 530, 330)
+    broken = replace(whole, rungs=(*whole.rungs[:2], replace(whole.rungs[2], problem="it broke")))
+    made = reported(broken, 0.004)
+    assert [row.front for row in made.rows] == [True, True, False]
+
+
+def test_nothing_scored_makes_no_front() -> None:
+    made = reported(ladder(1000, 530))
+    assert not made.criteria
+    assert not any(row.front for row in made.rows)
+
+
+def test_the_decision_says_what_is_saved_kept_and_lost() -> None:
+    made = reported(ladder(7_000_000_000, 3_500_000_000), 0.05)
+    told = deciding.sentence(made, 1, 0).words("a person reads every draft.")
+    assert told.startswith(
+        "Against F16, Q8_0 saves 3.5 GB of the file (50%), keeps the likeliest token of F16 at 100.0%"
+    )
+    assert "loses KL 0.050 [0.050, 0.050] nats on average" in told
+    assert told.endswith("and still pays because a person reads every draft.")
+    with pytest.raises(UsageError, match="one rung against another"):
+        deciding.sentence(made, 1, 1)
+    with pytest.raises(NotFoundError):
+        deciding.sentence(made, 7, 0)
+
+
+def test_cases_are_compared_pair_by_pair() -> None:
+    found = ladder(1000, 530)
+    results = {
+        0: [CaseResult(1, f"c{n}", n, True) for n in range(8)],
+        1: [CaseResult(2, f"c{n}", n, n > 1) for n in range(8)],
+    }
+    made = report(found, {}, {}, results, ())
+    assert made.rows[1].loss
+    assert made.rows[1].loss.value == pytest.approx(0.25)
+    assert made.rows[0].loss is None
+    assert made.rows[1].passed
+    assert made.rows[1].passed.n == 8
+
+
+def test_markdown_escapes_a_pipe_and_says_what_it_rests_on() -> None:
+    found = ladder(1000, 530)
+    odd = replace(found, rungs=(found.rungs[0], replace(found.rungs[1], made=False, name="a|b", origin="Q4_1")))
+    told = export(reported(odd, 0.01), "markdown")
+    assert "Q8_0 (a\\|b)" in told
+    assert "dequantized first" in told
+    assert "SHA-256 " + "1" * 64 in told
+    assert export(reported(odd, 0.01), "csv").count("\n") > 8
