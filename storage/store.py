@@ -19,7 +19,6 @@ from storage.index_rows import FileIndexes
 from storage.keystrokes import FileKeystrokes
 from storage.ladders import FileLadders
 from storage.lenses import FileLenses
-from storage.ladders import FileLadders
 from storage.library import FileLibrary
 from storage.models import FileModels
 from storage.opening import prepare

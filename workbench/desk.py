@@ -30,7 +30,6 @@ from workbench.inventory import Inventory
 from workbench.keystrokes import Keystrokes
 from workbench.ladders import Ladders
 from workbench.lenses import Lenses
-from workbench.ladders import Ladders
 from workbench.library import Library
 from workbench.money.money import Money
 from workbench.playground import Playground

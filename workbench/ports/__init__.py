@@ -20,7 +20,6 @@ from workbench.ports.indexes import IndexRepository
 from workbench.ports.keystrokes import KeystrokeRepository
 from workbench.ports.ladders import LadderRepository
 from workbench.ports.lenses import LensRepository
-from workbench.ports.ladders import LadderRepository
 from workbench.ports.library import LibraryRepository
 from workbench.ports.rerankers import Reranker
 from workbench.ports.runtimes import (
@@ -60,7 +59,6 @@ __all__ = [
     "KeystrokeRepository",
     "LadderRepository",
     "LensRepository",
-    "LadderRepository",
     "LibraryRepository",
     "ModelRepository",
     "PackedTokens",

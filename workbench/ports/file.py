@@ -17,7 +17,6 @@ from workbench.ports.indexes import IndexRepository
 from workbench.ports.keystrokes import KeystrokeRepository
 from workbench.ports.ladders import LadderRepository
 from workbench.ports.lenses import LensRepository
-from workbench.ports.ladders import LadderRepository
 from workbench.ports.library import LibraryRepository
 from workbench.ports.servers import ServerRepository
 from workbench.ports.usage import CallRepository, EntryRepository
