@@ -162,6 +162,8 @@ class CorpusScreen(Changing):
     @on(Grid.Highlighted, "#documents-grid")
     def document_chosen(self, event: Grid.Highlighted) -> None:
         """Its chunks, unless all are listed; what is listed already is listed anew where the file changed."""
+        if event.key != self.query_one("#documents-grid", Grid).key:
+            return  # the cursor has gone on since
         asked, changed = self.query_one(ChunkPane).asked, self._changed_file
         self._changed_file = False
         same = asked.document_id == event.key or self._all

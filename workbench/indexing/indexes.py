@@ -202,7 +202,7 @@ class Indexes:
         """Recall_ANN@10 and @20 of every form, against exact, with the filter on; the last one is stored.
 
         Args:
-            dataset: whose questions are asked; "" for those asked of the collection, else chunks stand in.
+            dataset: whose questions are asked; "" for those asked of the collection. Chunks stand in for fewer than 30.
 
         Raises:
             NotFoundError, FilterError; UsageError: no exact vectors to compare with.

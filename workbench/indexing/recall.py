@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.errors import UsageError
-from workbench.evals.measuring.statistics import bounded_mean
+from workbench.evals.measuring.statistics import FEW, bounded_mean
 from workbench.i18n import tr
 from workbench.indexing.building import exact_indexes, stop_if
 from workbench.indexing.catalogue import known_model
@@ -45,7 +45,7 @@ def measure_recall(
 
     Args:
         embedder: of the index; None where it isn't installed: chunks of the index then stand in for questions.
-        questions: of the same kind as will be asked; without any, chunks stand in too.
+        questions: of the same kind as will be asked; of fewer than 30, chunks stand in too.
         text: the filter as it was written.
 
     Raises:
@@ -80,8 +80,8 @@ def measure_recall(
 
 
 def _queries(vectors: Matrix, embedder: Embedder | None, questions: Sequence[str], cancel: Cancel | None) -> Matrix:
-    """A unit vector for each question (m, d)."""
-    if embedder is None or not questions:
+    """A unit vector for each question (m, d); of chunks, where too few questions would tell nothing."""
+    if embedder is None or len(questions) < FEW:
         picked = np.random.default_rng(0).permutation(len(vectors))[:SAMPLED]
         return vectors[np.sort(picked)]
     found = []
