@@ -1,0 +1,100 @@
+"""The tabs below the chunks, on a real file whose embedder isn't installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from textual.widgets import Input
+
+from screens.app import WorkbenchApp
+from screens.corpus.detail import Detail
+from tests.ingest.conftest import Bench
+from tests.ingest.conftest import bench as empty
+from tests.lenses.test_lenses import ask
+from tests.screens.helpers import LARGE, SMALL, screen_text, settle
+from workbench.desk import Desk
+from workbench.records.corpus import Recipe
+
+__all__ = ["empty"]
+
+LONG = "The office opens at nine in the morning on all days but Sunday, when it opens at ten. It closes at five."
+
+
+@pytest.fixture
+def desk(empty: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.setenv("WORKBENCH_MODELS", str(empty.folder.parent / "models"))
+    empty.write("a.txt", "Short.")
+    empty.write("b.txt", LONG)
+    empty.write("c.txt", LONG.replace("nine", "eight"))
+    empty.ingest(recipe=Recipe("window", size=22, overlap=6))
+    first = next(d for d in empty.store.corpus.documents("c") if d.source_id == "b.txt")
+    ask(empty, "t1", "When does it open?", [empty.store.corpus.chunks(first.id)[0].id])
+    desk = Desk(empty.store)
+    yield desk
+    desk.close()
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_b_goes_to_the_next_flag_and_shows_the_cut(desk: Desk, size: tuple[int, int]) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("b")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "b.txt #1" in seen
+        assert "⚑ a sentence goes on in the next chunk" in seen
+        assert "characters shared with the one before" in seen
+        sources = set()
+        for _ in range(8):
+            await pilot.press("b")
+            await settle(pilot)
+            chunk = app.screen.query_one(Detail).tab.chunk
+            assert chunk
+            sources.add(chunk.source_id)
+        assert sources == {"b.txt", "c.txt"}
+
+
+async def test_the_tabs_tell_words_uses_and_likeness_without_an_embedder_and_enter_goes_on(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2", "b", "t")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "hash, which the index was made with, isn't installed here" in seen
+        assert "how many of the" in seen
+        app.screen.query_one("TokensTab Input", Input).value = "When does the office open?"
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "✓ office" in seen
+        assert "BM25 of this chunk" in seen
+        assert "Not asked for: When, does, the" in seen
+        await pilot.press("right_square_bracket")
+        await settle(pilot)
+        assert "When does it open?" in screen_text(app)
+        await pilot.press("right_square_bracket")
+        await settle(pilot)
+        assert "cosine" in screen_text(app)
+        detail = app.screen.query_one(Detail)
+        before = detail.tab.chunk
+        assert before
+        detail.tab.focus()
+        await pilot.press("enter")
+        await settle(pilot)
+        assert detail.tab.chunk
+        assert detail.tab.chunk.id == desk.lenses.like(before).near[0].chunk.id
+
+
+async def test_all_flags_are_counted_by_document(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2", "B")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "flags in 2 documents" in seen
+        assert "sentence" in seen
