@@ -144,7 +144,7 @@ class Desk:
             gauges=gauges.measure(model.pid or None if model else None),
             ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
             pulses=running.pulses() if running else (),
-            reach=self._servers.reach(model, embedder),
+            reach=self._servers.reach(running.model if running else None, embedder),
         )
 
     @property

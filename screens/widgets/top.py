@@ -59,7 +59,8 @@ def _first(status: DeskStatus) -> Line:
 def _loaded(status: DeskStatus) -> Line:
     names: list[Line] = []
     if status.ended:
-        return (("✗ ", Tone.BAD), tr("the model's process ended"))
+        why = tr("the model's process ended") if status.reach == "offline" else tr("the server is gone")
+        return (("✗ ", Tone.BAD), why)
     if status.model:
         names.append(shorten(status.model.file.name.removesuffix(".gguf"), 32))
     if status.embedder:

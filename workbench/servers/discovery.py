@@ -61,7 +61,8 @@ def dialect_of(kind: ServerKind) -> Dialect:
 
 def usual_endpoints() -> tuple[Endpoint, ...]:
     """The usual ports of this machine's loopback where something listens."""
-    return tuple(Endpoint(f"http://127.0.0.1:{port}") for port in USUAL_PORTS if _listens(port))
+    usual = (f"http://127.0.0.1:{port}" for port in USUAL_PORTS)
+    return tuple(Endpoint(url) for url in usual if listens(url))
 
 
 def recognise(endpoint: Endpoint) -> tuple[Dialect, Server]:
@@ -114,10 +115,9 @@ def address_words(url: str) -> str:
 
 def is_exposed(url: str) -> bool | None:
     """Whether the port of a server on this machine listens beyond the loopback; None where that can't be told."""
-    parts = urlsplit(url)
     if reach_of(url) != "machine":
         return None
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    port = _port_of(url)
     try:
         listening = [c for c in psutil.net_connections("tcp") if c.status == psutil.CONN_LISTEN and c.laddr]
     except (psutil.Error, OSError):
@@ -126,9 +126,16 @@ def is_exposed(url: str) -> bool | None:
     return any(not ipaddress.ip_address(a.split("%")[0]).is_loopback for a in addresses) if addresses else None
 
 
-def _listens(port: int) -> bool:
+def listens(url: str) -> bool:
+    """Somebody takes connections there, as far as can be told in a moment."""
+    parts = urlsplit(url)
     try:
-        with socket.create_connection(("127.0.0.1", port), _LOOK_S):
+        with socket.create_connection((parts.hostname, _port_of(url)), _LOOK_S):
             return True
     except OSError:
         return False
+
+
+def _port_of(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or (443 if parts.scheme == "https" else 80)

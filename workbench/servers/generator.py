@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -23,6 +23,7 @@ from workbench.records.models import Gauges, GenerationSettings, LoadedModel, Lo
 from workbench.records.playground import Pulse, Token
 from workbench.records.servers import UNTOLD_TEMPLATE, ServedModel, ServerTimes
 from workbench.servers.dialect import Delta, Dialect, shaped
+from workbench.servers.discovery import listens
 from workbench.servers.wire import Wire
 from workbench.text.counting import tiktoken_count
 
@@ -30,6 +31,7 @@ UNKNOWN_CONTEXT = 4096
 """Tokens that a model is taken to have room for when its server doesn't tell."""
 
 
+_LOOK_AGAIN_S = 1.0
 _CHARACTERS = 4
 """Of a token, where nothing better counts."""
 
@@ -53,6 +55,8 @@ class ServedGenerator:
     def __init__(self, wire: Wire, dialect: Dialect, served: ServedModel) -> None:
         self._wire, self._dialect, self._served = wire, dialect, served
         self._latest: Generation | None = None
+        self._gone: ServerError | None = None
+        self._looked = 0.0
         self._count = lru_cache(maxsize=256)(self._counted)
         self._is_special = lru_cache(maxsize=256)(self._is_special_token)
 
@@ -87,8 +91,11 @@ class ServedGenerator:
 
     @property
     def death(self) -> EngineError | None:
-        """A server isn't ours to end."""
-        return None
+        """Why it can't be reached since the last call failed, None while it can: one that was started again is back."""
+        if self._gone and time.monotonic() - self._looked > _LOOK_AGAIN_S:
+            self._gone = None if listens(self._wire.endpoint.url) else self._gone
+            self._looked = time.monotonic()
+        return self._gone
 
     @property
     def grammars(self) -> bool:
@@ -136,7 +143,7 @@ class ServedGenerator:
         start = time.perf_counter()
         clock, latest = _Clock(start), Generation("started", "")
         yield latest
-        with shaped(self._wire):
+        with self._watched(), shaped(self._wire):
             for delta in deltas:
                 clock.take(delta)
                 latest = clock.stamped(replace(latest, state="partial", text=latest.text + delta.text))
@@ -148,6 +155,16 @@ class ServedGenerator:
         state: GenerationState = "cancelled" if stopped else "complete"
         reason = "cancelled" if stopped else clock.reason
         yield replace(latest, state=state, stop_reason=reason, duration_ms=clock.elapsed())
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Whether the server is gone when a call fails."""
+        try:
+            yield
+        except ServerError as error:
+            if not listens(self._wire.endpoint.url):
+                self._gone, self._looked = error, time.monotonic()
+            raise
 
     def tokens(self, prompt: str) -> tuple[Token, ...]:
         """As the server would read it; none where it doesn't tell, or renders the prompt itself."""
