@@ -49,11 +49,11 @@ def copy_collection(
             return _Copy(connection, collection, traces=traces, tell=tell, cancel=cancel).run()
         finally:
             connection.close()
-    except Error as error:
-        raise as_file_error(error, file) or error from error
-    except BaseException:
+    except BaseException as error:
         if not there:
             file.unlink(missing_ok=True)
+        if isinstance(error, Error):
+            raise as_file_error(error, file) or error from error
         raise
 
 

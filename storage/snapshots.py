@@ -77,8 +77,7 @@ def _replace(source: Connection, target: Connection) -> None:
     source.execute("UPDATE collection SET version = version + ?", (versions,))
     source.execute("UPDATE corpus_index SET rewritten = rewritten + ?", (rewritten,))
     source.backup(target, progress=_refuse_to_wait)
-    with suppress(Error):  # a reader still has the log; it is folded in at the next chance
-        target.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    target.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # the other kinds would wait for readers
 
 
 def _refuse_to_wait(status: int, _remaining: int, _total: int) -> None:

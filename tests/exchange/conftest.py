@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -56,9 +57,11 @@ def copy(bench: Bench, file: str = "moved.db", **options: bool) -> Copied:
     return last(bench.exchange.copy(NAME, str(bench.folder / file), **options), Copied)
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    store = open_library(tmp_path, embedder=HashEmbedder(INFO))
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a closed file that every test gets a copy of: to ingest takes longer than any of them."""
+    folder = tmp_path_factory.mktemp("library")
+    store = open_library(folder, embedder=HashEmbedder(INFO))
     gold = GoldSpan("borrowing.md", 60, 130, 3)
     cases = [
         Case("1", "How many books?", gold=(gold, GoldSpan("gone.md", 0, 5)), answers=("six",)),
@@ -66,6 +69,14 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         Case("3", "Who is the rector?", answerable=False),
     ]
     store.datasets.put("loans", NAME, cases)
-    bench = Bench(tmp_path, store)
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def bench(library: Path, tmp_path: Path) -> Iterator[Bench]:
+    folder = tmp_path / "bench"
+    shutil.copytree(library, folder)
+    bench = Bench(folder, open_store(folder / "library.db"))
     yield bench
     bench.close()

@@ -47,10 +47,7 @@ def test_an_imported_collection_answers_as_the_exported_one(bench: Bench) -> Non
     asked = SearchOptions(NAME)
     for question in ("How many books may a reader borrow?", "menú del día", "fee euros"):
         found = [
-            [
-                (hit.chunk_id, hit.score)
-                for hit in Searcher(store, HashEmbedder()).search(question, asked).fusion.hits
-            ]
+            [(hit.chunk_id, hit.score) for hit in Searcher(store, HashEmbedder()).search(question, asked).fusion.hits]
             for store in (bench.store, other)
         ]
         assert found[0] == found[1]

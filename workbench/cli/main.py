@@ -16,7 +16,7 @@ from workbench import __version__, i18n
 from workbench.cli import starter
 from workbench.cli.ask import answers, keystrokes, rerank, trace, transforms
 from workbench.cli.click_words import translate_click
-from workbench.cli.corpus import chunks, doctor, documents, edit, embedders, indexes
+from workbench.cli.corpus import chunks, doctor, documents, edit, embedders, exchange, indexes
 from workbench.cli.display import print_error, say
 from workbench.cli.evals import datasets, decide, imports, judge, review
 from workbench.cli.front import DEFAULT_FILE, FrontEnds, open_screens
@@ -83,6 +83,7 @@ for family in (
     chunks,
     doctor,
     edit,
+    exchange,
     indexes,
     embedders,
     servers,

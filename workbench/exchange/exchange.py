@@ -139,7 +139,7 @@ class Exchange:
             FileError: it is damaged or no workbench file, or the file is in use; the file is as it was.
         """
         path = self._there(name, folder)
-        before = self.take_snapshot(tr("before {name}", name=path.stem)[:50] + f" {time.time_ns() // 1000}", folder)
+        before = self.take_snapshot(tr("before restoring") + f" {datetime.now():%Y-%m-%d %H.%M.%S.%f}", folder)
         try:
             self._store.exchange.restore(path)
         except BaseException:

@@ -6,6 +6,7 @@ import base64
 import json
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -65,10 +66,7 @@ def receive(store: Store, folder: Path, tell: Tell, cancel: Cancel) -> Received:
         received = store.exchange.write(lambda target: _Import(manifest, folder, target, tell, cancel).run())
     except OSError as error:
         raise unreadable_file(folder, reason_of(error)) from error
-    return Received(
-        received.collection, received.added, received.present, received.chunks, received.indexes, received.made,
-        received.datasets, time.perf_counter() - began,
-    )  # fmt: skip
+    return replace(received, seconds=time.perf_counter() - began)
 
 
 def read_manifest(folder: Path) -> ExportManifest:
@@ -174,10 +172,17 @@ class _Import:
                 present += 1
         for table in tables:
             table.finish()
+        made = [index for index, new in opened if new]
         return Received(
-            manifest.collection, added, present, sum(table.stored for table in tables),
-            tuple(index.id for index in indexes), tuple(index.id for index, made in opened if made), self._datasets(),
-        )  # fmt: skip
+            collection=manifest.collection,
+            added=added,
+            present=present,
+            chunks=sum(table.stored for table in tables),
+            indexes=tuple(index.id for index in indexes),
+            made=tuple(index.id for index in made),
+            beside=tuple(index.id for index in made if index.status != "current"),
+            datasets=self._datasets(),
+        )
 
     def path(self, table: str) -> Path:
         """Names in the manifest are no paths: which file is read is told by its table alone."""

@@ -134,7 +134,8 @@ def _vector_cell(value: Any, column: ExportColumn) -> bytes:
     kind = np.dtype(_VECTOR_TYPES[column.kind])
     if column.kind != "float32" and not all(type(component) is int for component in value):
         raise TypeError
-    vector = np.array(value, dtype=kind)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite
+        vector = np.array(value, dtype=kind)
     if vector.shape != (column.width,) or not np.isfinite(vector).all():
         raise ValueError
     return vector.tobytes()

@@ -119,7 +119,8 @@ class Received:
     Attributes:
         added, present: documents that came in, and those that were there already, in every index of the export.
         chunks: that came in, over all indexes.
-        indexes: ids of the indexes that they went into; ``made``: those of them that are new.
+        indexes: ids of the indexes that they went into; ``made``: those of them that are new; ``beside``: those of the
+            new ones that no query meets, as the collection has another current one.
         datasets: names.
     """
 
@@ -129,6 +130,7 @@ class Received:
     chunks: int
     indexes: tuple[int, ...]
     made: tuple[int, ...]
+    beside: tuple[int, ...]
     datasets: tuple[str, ...]
     seconds: float = 0.0
 
