@@ -86,8 +86,8 @@ class LadderDialog(ModalScreen[LadderPlan]):
                 yield pick("reference", tr("Reference"), references, "")
                 yield pick("text", tr("Text to score"), texts, offer.collections[0] if offer.collections else "")
                 yield field("path", tr("Text file"), "", tr("where “a file” is chosen"))
-                yield field("windows", tr("Passages of {count} tokens", count=text.tokens), str(text.windows))
-                yield field("repetitions", tr("Bench repetitions, 0 = none"), "3")
+                yield field("windows", tr("Passages"), str(text.windows))
+                yield field("repetitions", tr("Bench, 0 = none"), "3")
                 yield pick("dataset", tr("Eval dataset"), datasets, "")
                 yield field("limit", tr("Cases, 0 = all"), "0")
                 yield field("folder", tr("Files go to"), offer.folder)
@@ -143,7 +143,7 @@ class LadderDialog(ModalScreen[LadderPlan]):
         kinds = tuple(kind for kind in KINDS if kind in marked and kind != reference)
         if not kinds and not self._offer.files:
             raise ValueError(tr("Mark at least one quantization."))
-        repetitions = whole(self, "repetitions", tr("Bench repetitions, 0 = none"), 0)
+        repetitions = whole(self, "repetitions", tr("Bench, 0 = none"), 0)
         return LadderPlan(
             self._offer.source.path,
             kinds,
@@ -158,7 +158,7 @@ class LadderDialog(ModalScreen[LadderPlan]):
 
     def _text(self) -> TextPlan | None:
         source, path = chosen(self, "text"), written(self, "path")
-        windows = whole(self, "windows", tr("Passages of {count} tokens", count=TextPlan().tokens), 1)
+        windows = whole(self, "windows", tr("Passages"), 1)
         if source == FILE:
             if not path:
                 raise ValueError(tr("Name the text file, or choose another text."))

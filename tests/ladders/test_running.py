@@ -146,6 +146,19 @@ def test_dry_run_tells_fallbacks_and_what_is_refused(desk: Desk, model: str) -> 
     assert "importance matrix" in refused.problem
 
 
+def test_another_tokenizer_is_told_and_the_others_go_on(desk: Desk, model: str, text: TextPlan, tmp_path: Path) -> None:
+    other = tmp_path / "other.Q4_1.gguf"
+    data = Path(model).read_bytes()
+    other.write_bytes(data.replace("Ġlamp".encode(), "Ġlqmp".encode(), 1))
+    plan = LadderPlan(
+        model, (), str(tmp_path), files=(str(other), str(shutil.copy(model, tmp_path / "same.gguf"))), text=text
+    )
+    report = last(desk.ladders.run(plan)).report
+    assert "another tokenizer" in report.rows[1].rung.problem
+    assert report.rows[2].divergence
+    assert not report.rows[2].rung.problem
+
+
 def test_a_file_in_the_way_stays_and_a_full_disk_is_told(
     desk: Desk, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

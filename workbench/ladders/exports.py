@@ -27,7 +27,7 @@ CSV_HEAD: Final = tuple("ladder rung file sha256 metric value low high n method"
 
 def criterion_words(criterion: Criterion) -> str:
     """A criterion of the front in the interface's language."""
-    return {"size": tr("file size"), "kl": tr("mean KL"), "speed": tr("rank by decode speed")}[criterion]
+    return {"size": tr("file size"), "kl": tr("mean KL"), "speed": tr("rank by speed")}[criterion]
 
 
 def stage_words(stage: Stage) -> str:
