@@ -20,13 +20,13 @@ from screens.tools.tab import ToolTab
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.money.costs import break_even_requests, hit_ratio, per_million_tokens
+from workbench.money.costs import amount, break_even_requests, hit_ratio, per_million_tokens
 from workbench.money.money import price_name
 from workbench.records.money import Price
 from workbench.records.usage import UsageSum
 from workbench.usage.ledger import Group
 
-GROUPINGS: Final[tuple[tuple[Group, ...], ...]] = (("day", "model"), ("model",), ("purpose",), ("day",), ("server",))
+GROUPINGS: Final[tuple[tuple[Group, ...], ...]] = (("model",), ("day", "model"), ("purpose",), ("day",), ("server",))
 SUMS: Final = (("hour", "2.5"), ("speed", "40"), ("busy", "50"), ("local", "80"), ("request", "0.000846"))
 
 
@@ -42,7 +42,7 @@ class MoneyTab(ToolTab):
     """Usage beside prices, over the sums."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("g", "group", "Add up by", id="tools.group", tooltip="Day and model, model, purpose, day, server"),
+        Binding("g", "group", "Add up by", id="tools.group", tooltip="Model, day and model, purpose, day, server"),
         Binding("p", "price", "Price", id="tools.price", tooltip="Write one down, or the one under the cursor anew"),
         Binding("delete", "unprice", "Drop price", show=False, id="tools.unprice", tooltip="The one under the cursor"),
     ]
@@ -56,11 +56,11 @@ class MoneyTab(ToolTab):
                 lambda shown, _: tr("Prices per million tokens: {count}", count=shown), _columns(), id="prices"
             )
         names = {
-            "hour": tr("a machine's hour"),
+            "hour": tr("an hour"),
             "speed": tr("tokens/s"),
             "busy": tr("busy %"),
-            "local": tr("own, a month"),
-            "request": tr("a request there"),
+            "local": tr("own a month"),
+            "request": tr("a request"),
         }
         with Container(id="sums"):
             for name, value in SUMS:
@@ -164,7 +164,7 @@ def _usage_columns() -> list[Column]:
         Column(tr("input"), 9, "right"),
         Column("H", 4, "right"),
         Column(tr("output"), 8, "right"),
-        Column(tr("time"), 8, "right", keep=56),
+        Column(tr("time"), 8, "right", keep=90),
         Column(tr("cost"), 11, "right", fold=True),
     ]
 
@@ -181,7 +181,7 @@ def _usage_row(one: UsageSum, cost: str) -> Row:
 
 
 def _cost(known: tuple[float, str] | None) -> str:
-    return f"{known[0]:.4f} {known[1]}" if known else ""
+    return f"{amount(known[0])} {known[1]}" if known else ""
 
 
 def _columns() -> list[Column]:

@@ -41,11 +41,32 @@ class ToolsScreen(ModeScreen):
     mode = "tools"
     BINDINGS: ClassVar[list[BindingType]] = [
         *with_alt(
-            "t", "tab('tokens')", "Tokens", id="tools.tokens", tooltip="Texts cut, windows budgeted, prompts compared"
+            "t",
+            "tab('tokens')",
+            "Tokens",
+            id="tools.tokens",
+            show=False,
+            tooltip="Texts cut, windows budgeted, prompts compared",
         ),
-        *with_alt("m", "tab('money')", "Money", id="tools.money", tooltip="What was used and what it costs"),
-        *with_alt("d", "tab('decide')", "Decide", id="tools.decide", tooltip="Sheets, decisions, what to try first"),
-        *with_alt("s", "tab('servers')", "Servers", id="tools.servers", tooltip="What answers; use, examine, load it"),
+        *with_alt(
+            "m", "tab('money')", "Money", id="tools.money", show=False, tooltip="What was used and what it costs"
+        ),
+        *with_alt(
+            "d",
+            "tab('decide')",
+            "Decide",
+            id="tools.decide",
+            show=False,
+            tooltip="Sheets, decisions, what to try first",
+        ),
+        *with_alt(
+            "s",
+            "tab('servers')",
+            "Servers",
+            id="tools.servers",
+            show=False,
+            tooltip="What answers; use, examine, load it",
+        ),
         Binding("escape", "back", "Back", id="tools.back", tooltip="To the screen one came from"),
     ]
 

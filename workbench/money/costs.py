@@ -44,6 +44,11 @@ def cache_plan(prefix: int, fresh: int, output: int, price: Price) -> CachePlan:
     return CachePlan(full, write, read, calls)
 
 
+def amount(value: float) -> str:
+    """Money with two decimals; under 1, with four digits that say something: "0.000846"."""
+    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"
+
+
 def hit_ratio(usage: Usage) -> float | None:
     """H = input tokens served from the cache / input tokens; None without input."""
     return usage.cache_read / usage.input if usage.input else None

@@ -12,7 +12,7 @@ def part_name(name: str) -> str:
         "instructions": tr("instructions"),
         "history": tr("history"),
         "documents": tr("documents"),
-        "tools": tr("tool definitions"),
+        "tools": tr("tools"),
         "question": tr("question"),
         "output": tr("output"),
     }

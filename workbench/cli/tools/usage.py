@@ -9,7 +9,7 @@ from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import NotFoundError
 from workbench.i18n import tr
-from workbench.money.costs import call_cost, hit_ratio
+from workbench.money.costs import amount, call_cost, hit_ratio
 from workbench.records.money import Waterfall
 from workbench.records.usage import Call, UsageSum
 from workbench.usage.ledger import GROUPS, added
@@ -66,9 +66,9 @@ def _row(desk: Desk, one: UsageSum, by: list[str], price: str) -> list[str]:
 def _cost(desk: Desk, one: UsageSum, price: str) -> str:
     if price:
         found = desk.money.price(price)
-        return f"{call_cost(one.usage, found):.4f} {found.currency}{' !' if desk.money.stale(found) else ''}"
+        return f"{amount(call_cost(one.usage, found))} {found.currency}{' !' if desk.money.stale(found) else ''}"
     known = desk.money.cost_of(one)
-    return f"{known[0]:.4f} {known[1]}" if known else "–"
+    return f"{amount(known[0])} {known[1]}" if known else "–"
 
 
 @usage.command()
