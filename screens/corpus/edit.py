@@ -129,7 +129,7 @@ class EditDialog(ModalScreen[EditPlan | None]):
 
     def _problem(self, error: WorkbenchError) -> None:
         self.query_one(Grid).show([])
-        self._tell(f"{error.message} {error.remedy}")
+        self._tell(error.message)  # remedies speak of the command line
 
     def _tell(self, words: str) -> None:
         problem = self.query_one(".problem", Static)

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from workbench.errors import EngineError
+from workbench.errors import Cancelled, EngineError
 from workbench.ports import Cancel, ChunkKeys, Generator, Store
 from workbench.records.browsing import ChunkFacts, ChunkQuery, ChunkRow, Placement
 from workbench.records.corpus import Chunk, Index
@@ -64,6 +64,8 @@ class Browser:
         if index is None:
             yield Listing(query, 0, np.empty(0, np.int64))
             return
+        if cancel is not None and cancel.is_set():
+            raise Cancelled
         where = self._filter(query)
         if query.straight:
             total = known or self._store.browsing.count(index, query)

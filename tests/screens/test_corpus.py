@@ -1,0 +1,266 @@
+"""The Corpus screen: the paged list of chunks, finding, filtering, sorting, health, edits and deletes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+from textual.pilot import Pilot
+
+from screens.app import WorkbenchApp
+from screens.corpus.chunks import ChunkPane
+from screens.corpus.health import HealthScreen
+from screens.widgets.grid import Grid, Row
+from screens.widgets.paged import KEPT, PAGE, PagedGrid, Pages
+from tests.library import NAME, open_library
+from tests.screens.fake_desk import FakeDesk
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
+from workbench.desk import Desk
+from workbench.records.corpus import Recipe
+
+
+@asynccontextmanager
+async def corpus(app: WorkbenchApp, size: tuple[int, int] = WIDE) -> AsyncIterator[Pilot[int]]:
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        yield pilot
+
+
+async def press(pilot: Pilot[int], *keys: str) -> str:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+    return screen_text(cast(WorkbenchApp, pilot.app))
+
+
+def many(tmp_path: Path, documents: int = 6, chunks: int = 60) -> Desk:
+    texts = {
+        f"{n}.md": "\n\n".join(f"# Part {c}\n\nMatter {n * 1000 + c} and nothing else." for c in range(chunks))
+        for n in range(documents)
+    }
+    desk = Desk(open_library(tmp_path, texts, recipe=Recipe(size=16)))
+    desk.choose_collection(NAME)
+    return desk
+
+
+# -- pages -------------------------------------------------------------------------------------------------------------
+
+
+def test_pages_ask_for_whole_pages_that_are_missing_and_forget_the_oldest() -> None:
+    pages = Pages(1_000_000, 2)
+    assert pages.missing(130, 160) == range(PAGE, 2 * PAGE)
+    rows = [Row(str(n), ("", str(n))) for n in range(PAGE, 2 * PAGE)]
+    pages.put(PAGE, rows)
+    assert not pages.missing(130, 160)
+    assert pages[130].key == "130"
+    assert pages[5].key == ""
+    assert pages.missing(999_990, 1_000_020) == range(999_936, 1_000_000)
+    for page in range(2, KEPT + 2):
+        pages.put(page * PAGE, rows)
+    assert pages.missing(130, 131) == range(PAGE, 2 * PAGE)
+    assert len(pages.there) == KEPT * PAGE
+
+
+# -- browsing on a real file -------------------------------------------------------------------------------------------
+
+
+async def test_all_chunks_of_a_real_file_are_scrolled_sorted_found_and_filtered(tmp_path: Path) -> None:
+    desk = many(tmp_path)
+    app = WorkbenchApp(desk)
+    try:
+        async with corpus(app) as pilot:
+            assert "Chunks ── 60" in screen_text(app)
+            assert "All chunks ── 360" in await press(pilot, "a")
+            seen = await press(pilot, "end")
+            grid = app.screen.query_one(PagedGrid)
+            assert grid.cursor == 359
+            assert "5.md #60" in seen
+            assert "Matter 5059 and nothing else." in seen
+            seen = await press(pilot, "a")
+            assert "Chunks ── 60" in seen
+            assert "5.md #60" in seen, "the chunk stays under the cursor"
+            await press(pilot, "a", "slash")
+            await type_text(pilot, "matter 3007")
+            seen = screen_text(app)
+            assert "All chunks ── 1 · “matter 3007”" in seen
+            assert "3.md #8" in seen
+            assert "All chunks ── 360" in await press(pilot, "escape")
+            await press(pilot, "alt+f")
+            await type_text(pilot, "source_id = 2.md and tokens >")
+            assert app.screen.query_one("#chunk-problem").has_class("-open")
+            await type_text(pilot, " 0")
+            assert "All chunks ── 60 · source_id = 2.md and tokens > 0" in screen_text(app)
+            await press(pilot, "enter", "s", "down", "enter", "S")
+            assert "by tokens ▼" in screen_text(app)
+            tokens = [row.tokens for row in app.screen.query_one(ChunkPane)._known.values()]
+            assert tokens
+        assert desk.setting("corpus.order") == "tokens down"
+    finally:
+        desk.close()
+
+
+async def test_neighbours_ids_columns_and_marks(tmp_path: Path) -> None:
+    desk = many(tmp_path, documents=2)
+    app = WorkbenchApp(desk)
+    wanted = desk.chunks(desk.documents()[1].id)[41]
+    try:
+        async with corpus(app) as pilot:
+            await press(pilot, "number_sign")
+            await type_text(pilot, wanted.id[:9])
+            assert "1.md #42" in await press(pilot, "enter")
+            assert "1.md #43" in await press(pilot, "n")
+            assert "1.md #41" in await press(pilot, "p", "p")
+            await press(pilot, "C", "end", "up", "space")
+            seen = await press(pilot, "enter")
+            assert wanted.id[:10] in seen
+            assert "── ▪ 2" in await press(pilot, "space", "space")
+        assert "id" in desk.setting("corpus.columns").split(",")
+    finally:
+        desk.close()
+
+
+async def test_holding_page_down_never_shows_a_row_of_another_place(tmp_path: Path) -> None:
+    desk = many(tmp_path, documents=8)
+    app = WorkbenchApp(desk)
+    try:
+        async with corpus(app) as pilot:
+            await press(pilot, "a")
+            for _ in range(25):
+                await pilot.press("pagedown")
+            await settle(pilot)
+            grid, chunks = app.screen.query_one(PagedGrid), app.screen.query_one(ChunkPane)
+            assert chunks.known is not None
+            assert chunks.listing is not None
+            assert chunks.known.key == int(chunks.listing.keys[grid.cursor])
+    finally:
+        desk.close()
+
+
+async def test_another_workbench_deletes_what_is_listed(tmp_path: Path) -> None:
+    desk = many(tmp_path, documents=3)
+    app = WorkbenchApp(desk)
+    try:
+        async with corpus(app) as pilot:
+            await press(pilot, "a")
+            desk.delete_documents([desk.documents()[0].id])
+            app.changed()
+            await settle(pilot)
+            assert "All chunks ── 120" in screen_text(app)
+            assert "1.md #1" in await press(pilot, "home")
+    finally:
+        desk.close()
+
+
+async def test_a_small_terminal_shows_one_side_at_a_time() -> None:
+    app = app_on(FakeDesk())
+    async with corpus(app, SMALL) as pilot:
+        seen = screen_text(app)
+        assert "manual/lighthouse.docx" in seen
+        assert "Chunks ──" not in seen
+        seen = await press(pilot, "enter")
+        assert "Chunks ── 2" in seen
+        assert "not examined yet" not in seen
+        assert "not examined yet" in await press(pilot, "escape")
+
+
+# -- health ------------------------------------------------------------------------------------------------------------
+
+
+async def test_health_goes_to_a_finding_and_mends_it() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with corpus(app) as pilot:
+        assert "not examined yet" in screen_text(app)
+        seen = await press(pilot, "h")
+        assert isinstance(app.screen, HealthScreen)
+        assert "✗  Chunks without a vector" in seen
+        await press(pilot, "home")
+        seen = screen_text(app)
+        assert "manual/lighthouse.docx #2" in seen
+        assert "→ Embed them." in seen
+        await press(pilot, "enter", "enter")
+        seen = screen_text(app)
+        assert "✗ 1" in seen
+        assert "manual/lighthouse.docx #2" in seen
+        await press(pilot, "h", "home", "f")
+        assert desk.doctor.mended == ["embed"]
+        assert "✓ 2 of 2 checks" in screen_text(app)
+
+
+async def test_health_draws_distributions_and_the_files_space() -> None:
+    app = app_on(FakeDesk())
+    async with corpus(app) as pilot:
+        await press(pilot, "h", "end", "up")
+        assert "▇▇▇ 14" in screen_text(app)
+        seen = await press(pilot, "down")
+        assert "chunks and their text" in seen
+        assert "1 MiB can be given back" in seen
+        assert "1 MiB were given back." in await press(pilot, "f")
+
+
+async def test_the_health_of_a_real_file_is_kept_and_told_stale_when_it_changed(tmp_path: Path) -> None:
+    desk = many(tmp_path, documents=2, chunks=6)
+    app = WorkbenchApp(desk)
+    try:
+        async with corpus(app) as pilot:
+            await press(pilot, "h")
+            assert "checks   examined" in screen_text(app)
+            seen = await press(pilot, "escape")
+            assert "changed since" not in seen
+            desk.set_status([desk.documents()[0].id], "retired")
+            app.changed()
+            await settle(pilot)
+            assert "changed since: h" in screen_text(app)
+            kept = desk.doctor.last(NAME)
+            assert kept is not None
+            assert len(kept.histograms) == 4
+    finally:
+        desk.close()
+
+
+# -- edits and deletes -------------------------------------------------------------------------------------------------
+
+
+async def test_metadata_of_marked_documents_are_previewed_changed_and_taken_back(tmp_path: Path) -> None:
+    desk = many(tmp_path, documents=3, chunks=2)
+    app = WorkbenchApp(desk)
+    try:
+        async with corpus(app) as pilot:
+            await press(pilot, "space", "space", "e")
+            await type_text(pilot, "owner=registry; year=twenty")
+            await type_text(pilot, "; =")
+            assert app.screen.query_one(".problem").has_class("-open")
+            await press(pilot, "end", "backspace", "backspace")
+            seen = screen_text(app)
+            assert "registry" in seen
+            assert len(app.screen.query_one(Grid).rows) == 4
+            assert "2 documents changed; ctrl+z takes it back." in await press(pilot, "enter")
+            assert [d.metadata.get("owner") for d in desk.documents()] == ["registry", "registry", None]
+            await press(pilot, "ctrl+z")
+            assert [d.metadata.get("owner") for d in desk.documents()] == [None] * 3
+            assert "taken back" in await press(pilot, "E")
+    finally:
+        desk.close()
+
+
+async def test_a_delete_is_proven_for_lanes_index_and_export(tmp_path: Path) -> None:
+    desk = many(tmp_path, documents=2, chunks=3)
+    app = WorkbenchApp(desk)
+    try:
+        async with corpus(app) as pilot:
+            await press(pilot, "D", "t")
+            seen = await press(pilot, "y")
+            for words in (
+                "✓ the lexical lane cannot find it",
+                "✓ the dense lane cannot find it",
+                "✓ no index holds its chunks",
+                "✓ no export can give it out",
+            ):
+                assert words in seen
+            assert len(desk.documents()) == 1
+    finally:
+        desk.close()
