@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, cast, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,17 +13,16 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
+from screens.corpus.arranging import Arranging, ordered
 from screens.corpus.boundaries import count_flags, next_flag
-from screens.corpus.changing import Changing
 from screens.corpus.chunks import COLUMNS_SETTING, ORDER_SETTING, ChunkPane
-from screens.corpus.columns import ColumnsDialog, chosen
+from screens.corpus.columns import chosen
 from screens.corpus.detail import Detail
 from screens.corpus.goto import GoToDialog
 from screens.corpus.health import HealthScreen
 from screens.corpus.healthlines import HealthLines
 from screens.corpus.indexes import IndexesScreen
 from screens.corpus.lab import RechunkLab
-from screens.dialogs import ChoiceDialog
 from screens.source import SourceView, read_chunk, read_span, show_source
 from screens.style import Line, Tone, content, count
 from screens.widgets.facts import Fact
@@ -32,7 +31,6 @@ from screens.widgets.keys import with_alt
 from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.records.browsing import ChunkOrder, ChunkQuery
 from workbench.records.corpus import Chunk, Collection, Document
 from workbench.records.health import Finding, Health
 
@@ -55,7 +53,7 @@ class Columns(Vertical):
         yield Detail(self._desk, self._jobs)
 
 
-class CorpusScreen(Changing):
+class CorpusScreen(Arranging):
     """The collection's documents on the left, their chunks on the right; on a narrow terminal one of the two."""
 
     CSS_PATH = "corpus.tcss"
@@ -152,7 +150,7 @@ class CorpusScreen(Changing):
             self._all = False
         if self._collection is None:
             chunks.names = chosen(columns)
-            chunks.asked = _ordered(chunks.asked, order)
+            chunks.asked = ordered(chunks.asked, order)
         self._collection = collection
         self.documents = {d.id: d for d in documents}
         self.query_one(HealthLines).show(examined, collection)
@@ -226,18 +224,13 @@ class CorpusScreen(Changing):
         """A narrow terminal shows the side that has the focus."""
         self.set_class(any(node.id == "right" for node in event.widget.ancestors), "-inside")
 
-    def _inside(self, widget: Widget | None = None) -> None:
-        """To the right side, which a narrow terminal may have to show first."""
-        self.add_class("-inside")
-        (widget or self.query_one("#chunks-grid")).focus()
-
     @on(Grid.Opened, "#documents-grid")
     def to_chunks(self) -> None:
         """Enter goes one level in."""
         if self._all:
             self._all = False
             self._list()
-        self._inside()
+        self.inside()
 
     @on(Grid.Opened, "#chunks-grid")
     def action_open(self) -> None:
@@ -256,7 +249,7 @@ class CorpusScreen(Changing):
     def action_turn(self, tabs: int) -> None:
         """Another way to see the chunk."""
         if self.has_class("-narrow") and not self.has_class("-inside"):
-            self._inside()
+            self.inside()
         self.query_one(Detail).turn(tabs)
 
     def action_back(self) -> None:
@@ -272,51 +265,7 @@ class CorpusScreen(Changing):
         if not self._all and self._wanted:
             self.query_one("#documents-grid", Grid).go_to(self._wanted.document_id)
         self._list(stay=True)
-        self._inside()
-
-    def action_find(self) -> None:
-        """The line that searches the chunks."""
-        self._inside()
-        self.query_one(ChunkPane).open_line("find")
-
-    def action_filter(self) -> None:
-        """The line that filters the chunks."""
-        self._inside()
-        self.query_one(ChunkPane).open_line("chunk-filter")
-
-    def action_sort(self) -> None:
-        """Asks for the order."""
-        orders = {
-            "document": (tr("as in the documents"), tr("in the order in which they were read")),
-            "tokens": (tr("tokens"), tr("by the embedder's tokenizer, the shortest first")),
-            "length": (tr("length"), tr("in characters, the shortest first")),
-            "language": (tr("language"), ""),
-            "date": (tr("date"), tr("of the document, the oldest first")),
-        }
-        rows = [Row(order, (name, (told, Tone.DIM))) for order, (name, told) in orders.items()]
-        chosen = self.query_one(ChunkPane).asked.order
-        dialog = ChoiceDialog(tr("Sort the chunks"), rows, chosen)
-        self.app.push_screen(dialog, lambda order: self._sort(cast(ChunkOrder, order)) if order else None)
-
-    def _sort(self, order: ChunkOrder, *, descending: bool = False) -> None:
-        self.query_one(ChunkPane).order_by(order, descending=descending)
-        kept = f"{order} down" if descending else order
-        self.jobs.read(self, lambda: self.desk.remember(ORDER_SETTING, kept), lambda _: None)
-
-    def action_reverse(self) -> None:
-        """The other way round."""
-        asked = self.query_one(ChunkPane).asked
-        self._sort(asked.order, descending=not asked.descending)
-
-    def action_columns(self) -> None:
-        """Asks what the list tells."""
-
-        def take(names: str | None) -> None:
-            if names:
-                self.query_one(ChunkPane).choose_columns(names)
-                self.jobs.read(self, lambda: self.desk.remember(COLUMNS_SETTING, names), lambda _: None)
-
-        self.app.push_screen(ColumnsDialog(self.query_one(ChunkPane).names), take)
+        self.inside()
 
     def action_go_to(self) -> None:
         """Asks for an id."""
@@ -338,7 +287,7 @@ class CorpusScreen(Changing):
         name = "" if self._all else chunk.document_id
         chunks.show_lines(find="", where="")
         chunks.show(replace(chunks.asked, document_id=name, filter="", words=""), at=chunk.id)
-        self._inside()
+        self.inside()
 
     def see(self, chunk_id: str, tab: str) -> None:
         """Shows the chunk of that id, that tab of it in front."""
@@ -409,13 +358,6 @@ class CorpusScreen(Changing):
             self.query_one("#documents", ListPane).show_all()
             self.query_one("#documents-grid", Grid).go_to(finding.id)
             self.action_back()
-
-
-def _ordered(query: ChunkQuery, remembered: str) -> ChunkQuery:
-    """The query in the remembered order."""
-    order, _, way = remembered.partition(" ")
-    known = next((name for name in get_args(ChunkOrder) if name == order), query.order)
-    return replace(query, order=known, descending=bool(way))
 
 
 def _document_columns() -> list[Column]:
