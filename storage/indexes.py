@@ -210,9 +210,10 @@ def read_vectors(connection: Connection, index: Index, chunk_ids: Sequence[str])
     if not count_vectors(connection, index.id):
         return {}
     table, key, vector, component = best_vectors(index)
+    # CROSS has SQLite look each vector up by its key, where it would rather pass all of them.
     rows = connection.execute(
-        f"SELECT c.id, v.{vector} FROM json_each(?) w JOIN chunk c ON c.id = w.value AND c.index_id = ? "
-        f"JOIN {table} v ON v.{key} = c.key",
+        f"SELECT c.id, v.{vector} FROM json_each(?) w CROSS JOIN chunk c ON c.id = w.value AND c.index_id = ? "
+        f"CROSS JOIN {table} v ON v.{key} = c.key",
         (json.dumps(list(chunk_ids)), index.id),
     ).fetchall()
     vectors = unpacked(connection, index, [blob for _, blob in rows], component)
