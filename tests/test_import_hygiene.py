@@ -16,6 +16,7 @@ DRIVERS = ("sqlite3", "pysqlite3", "sqlean", "sqlite_vec", "sqlite_utils")
 # Only child processes import these; llama_cpp brings sqlite3 along for a cache that nobody here uses.
 CHILDREN = (
     *(f".engine.{name}" for name in ("comparing", "ladder", "quantizing", "onnx", "onnx_pairs", "llama")),
+    *(f".engine.{name}" for name in ("gguf_embedder", "use")),
     *(f".engine.llama_{name}" for name in ("model", "pairs", "sampler", "timing")),
     ".starter.e5_graph",
 )
