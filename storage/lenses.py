@@ -17,18 +17,30 @@ from workbench.records.corpus import Index
 from workbench.records.lenses import AskedWord, CaseUse, IndexedWord, TraceUse
 from workbench.records.retrieval import Analysis
 
-_OCCURRENCES: Final = """
+_PEOPLE: Final = """
+    FROM trace t {hits} WHERE t.collection = :collection {rank}
+    AND NOT EXISTS (SELECT 1 FROM eval_result r WHERE r.trace_id = t.id AND r.trace_id <> '')
+"""
+"""Questions that somebody asked; the traces of cases are told by the cases."""
+
+_OCCURRENCES: Final = f"""
     WITH asked (chunk_key, question) AS (
-        SELECT h.chunk_key, t.query FROM trace_hit h JOIN trace t ON t.key = h.row_key
-        WHERE h.rank <= :k AND t.collection = :collection
-            AND NOT EXISTS (SELECT 1 FROM eval_result r WHERE r.trace_id = t.id AND r.trace_id <> '')
+        SELECT h.chunk_key, t.query
+        {_PEOPLE.format(hits="JOIN trace_hit h ON h.row_key = t.key", rank="AND h.rank <= :k")}
         UNION
         SELECT h.chunk_key, e.dataset || char(31) || r.case_id
         FROM result_hit h JOIN eval_result r ON r.key = h.row_key JOIN eval_run e ON e.id = r.run_id
         WHERE h.rank <= :k AND e.manifest ->> 'collection' = :collection
     )
+    SELECT c.id, count(*) FROM asked JOIN ranked_chunk c ON c.key = asked.chunk_key GROUP BY c.key
 """
-"""Which questions have which chunk among their first ``k``, each pair once. Traces of cases are told by the cases."""
+"""How many questions have a chunk among their first ``k``, each once."""
+
+_QUESTIONS: Final = f"""
+    SELECT (SELECT count(DISTINCT t.query) {_PEOPLE.format(hits="", rank="")}) + (SELECT count(*) FROM (
+        SELECT DISTINCT e.dataset, r.case_id FROM eval_run e JOIN eval_result r ON r.run_id = e.id
+        WHERE e.manifest ->> 'collection' = :collection))
+"""
 
 
 class FileLenses:
@@ -110,14 +122,8 @@ class FileLenses:
         """
         values = {"k": k, "collection": storable(index.collection)}
         with self._connections.snapshot() as c:
-            found = dict(
-                c.execute(
-                    f"{_OCCURRENCES} SELECT c.id, count(*) FROM asked JOIN ranked_chunk c ON c.key = asked.chunk_key "
-                    "GROUP BY c.key",
-                    values,
-                ).fetchall()
-            )
-            (questions,) = c.execute(f"{_OCCURRENCES} SELECT count(DISTINCT question) FROM asked", values).fetchone()
+            found = dict(c.execute(_OCCURRENCES, values).fetchall())
+            (questions,) = c.execute(_QUESTIONS, values).fetchone()
             # The unary plus has SQLite read ids from their own index, and not each chunk's row.
             ids = c.execute(
                 "SELECT id FROM (SELECT id, key FROM chunk INDEXED BY sqlite_autoindex_chunk_1 WHERE +index_id = ?) "
