@@ -221,7 +221,7 @@ def test_a_load_can_be_cancelled() -> None:
 @pytest.mark.parametrize(
     ("settings", "title"),
     [
-        (LoadSettings(kv_type="q8_0", flash_attention=False), "No room for this context"),
+        (LoadSettings(kv_type="q8_0", flash_attention=False), "The KV type q8_0 can't be used"),
         (LoadSettings(context=2_000_000_000), "No room for this context"),
     ],
 )

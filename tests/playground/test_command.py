@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, cli
 from workbench.playground.structured import INVOICE
 
-pytest_plugins = ["tests.cli.conftest"]
+__all__ = ["cli"]
 pytestmark = pytest.mark.model
 
 
