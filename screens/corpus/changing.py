@@ -84,10 +84,8 @@ class Changing(ModeScreen):
     def _delete(self, documents: list[Document], answer: str) -> None:
         keys, traces = [d.id for d in documents], answer == "traces"
 
-        def delete() -> tuple[DeleteCheck, ...]:
-            return self.desk.delete_documents(keys, traces=traces)
-
-        self.jobs.read(self, delete, self._deleted, self.failed(*documents))
+        failed = self.failed(*documents)
+        self.jobs.read(self, lambda: self.desk.delete_documents(keys, traces=traces), self._deleted, failed)
 
     def _deleted(self, checks: tuple[DeleteCheck, ...]) -> None:
         title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")

@@ -110,16 +110,14 @@ class HealthScreen(ModalScreen[Finding | None]):
         """Every check anew."""
         name = self._collection
 
-        def examine(cancel: Cancel) -> Iterator[Health]:
+        def run(cancel: Cancel) -> Iterator[Health]:
             last = None
             for last in self._desk.doctor.examine(name, cancel):
                 yield last
             if last:
                 self._desk.doctor.keep(last)
 
-        self._run(
-            tr("health"), lambda: self._jobs.run(self, tr("health"), examine, each=HealthMoved, then=self._examined)
-        )
+        self._run(tr("health"), lambda: self._jobs.run(self, tr("health"), run, each=HealthMoved, then=self._examined))
 
     def _run(self, told: str, start: Callable[[], Job]) -> None:
         """One thing at a time."""
@@ -278,7 +276,7 @@ class HealthScreen(ModalScreen[Finding | None]):
         )
 
     def _compact(self) -> Job:
-        def work(cancel: Cancel) -> Iterator[int]:
+        def run(cancel: Cancel) -> Iterator[int]:
             def tell(name: str, done: int, total: int) -> None:
                 if cancel.is_set():
                     raise Cancelled
@@ -294,7 +292,7 @@ class HealthScreen(ModalScreen[Finding | None]):
             self._progress(told)
             self._draw(_SPACE)
 
-        return self._jobs.run(self, tr("space"), work, then=then, failed=self._broke)
+        return self._jobs.run(self, tr("space"), run, then=then, failed=self._broke)
 
     def on_told(self, event: Told) -> None:
         """How far it is."""
