@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
 from screens.corpus.tab import ChunkTab
+from screens.dialogs import ChoiceDialog
 from screens.style import Line, Tone, content, count
+from screens.widgets.grid import Row
 from workbench.i18n import tr
 from workbench.records.corpus import Chunk
-from workbench.records.lenses import CaseUse, GoldUse, TraceUse, Usage
+from workbench.records.lenses import CaseUse, Exposure, GoldUse, TraceUse, Usage
+
+if TYPE_CHECKING:
+    from screens.corpus.screen import CorpusScreen
 
 _SHOWN: Final = 30
+_LISTED: Final = 50
 
 
 class UsedTab(ChunkTab):
@@ -76,3 +82,30 @@ def _trace(use: TraceUse) -> Line:
 
 def _case(use: CaseUse) -> Line:
     return (f"{use.rank:>4}  {use.case_id}  ", (f"{use.dataset} · {tr('run {id}', id=use.run_id)}", Tone.DIM))
+
+
+def show_exposure(screen: CorpusScreen, collection: str) -> None:
+    """Offers the chunks that most questions find, then those that none has found, and goes to the chosen one."""
+
+    def arrived(found: Exposure) -> None:
+        title = tr(
+            "{questions} questions · {never} of {chunks} chunks never found · skewness {skewness}",
+            questions=count(found.questions),
+            never=count(found.never),
+            chunks=count(found.chunks),
+            skewness="–" if found.skewness is None else f"{found.skewness:.1f}",
+        )
+        hubs = [(o.chunk, tr("found by {count}", count=count(o.questions))) for o in found.hubs[:_LISTED]]
+        unfound = [(chunk, tr("never found")) for chunk in found.unfound[:_LISTED]]
+        rows = [_offered(chunk, told) for chunk, told in (*hubs, *unfound)]
+        screen.app.push_screen(
+            ChoiceDialog(title, rows), lambda chunk_id: screen.see(chunk_id, "used") if chunk_id else None
+        )
+
+    screen.jobs.read(screen, lambda: screen.desk.lenses.exposure(collection), arrived)
+
+
+def _offered(chunk: Chunk, told: str) -> Row:
+    name = f"{chunk.source_id[-20:]} #{chunk.ordinal + 1}"
+    start = " ".join(chunk.text[:80].split())
+    return Row(chunk.id, (name, (f"{told:<16}", (start, Tone.DIM))))

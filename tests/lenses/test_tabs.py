@@ -98,3 +98,18 @@ async def test_all_flags_are_counted_by_document(desk: Desk) -> None:
         seen = screen_text(app)
         assert "flags in 2 documents" in seen
         assert "sentence" in seen
+
+
+async def test_hubs_and_what_was_never_found_are_offered(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2", "u")
+        await settle(pilot)
+        seen = screen_text(app)
+        total = len([c for d in desk.documents("c") for c in desk.chunks(d.id)])
+        assert f"1 questions · {total - 1} of {total} chunks never found" in seen
+        assert "found by 1" in seen
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "When does it open?" in screen_text(app), "the hub, with who found it"

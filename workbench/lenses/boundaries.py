@@ -72,6 +72,7 @@ class _Finder:
         self._text, self._blocks, self._recipe = parsed.text, parsed.blocks, recipe
         self._starts = [block.start for block in parsed.blocks]
         self._ends = [block.end for block in parsed.blocks]
+        self._runs: dict[int, tuple[int, int]] = {}
 
     def flags(self, cut: _Cut) -> Iterator[Flag]:
         place = bisect_left(self._starts, cut.at) - 1
@@ -143,12 +144,14 @@ class _Finder:
 
     def _run_around(self, place: int) -> tuple[int, int]:
         """Places of the first and the last block of the list or table that the block at ``place`` is of."""
-        first = last = place
-        while first and self._joined(first - 1):
-            first -= 1
-        while last + 1 < len(self._blocks) and self._joined(last):
-            last += 1
-        return first, last
+        if place not in self._runs:  # looked for once, however many cuts a long table has
+            first = last = place
+            while first and self._joined(first - 1):
+                first -= 1
+            while last + 1 < len(self._blocks) and self._joined(last):
+                last += 1
+            self._runs |= dict.fromkeys(range(first, last + 1), (first, last))
+        return self._runs[place]
 
     def _joined(self, place: int) -> bool:
         """Whether the block at ``place`` and the next one are of one list, or of one table."""
