@@ -269,6 +269,7 @@ class Ladder(Room):
     def _ended(self, last: LadderProgress | None) -> None:
         self._job = self._progress = None
         self._read(last.report.ladder.id if last else 0)
+        self.call_later(self.run_action, "screen.rescan")  # the library lists what was made
 
     def _failed(self, error: WorkbenchError) -> None:
         self._ended(None)

@@ -45,7 +45,9 @@ def rows(report: LadderReport) -> list[Row]:
 
 def _cells(report: LadderReport, row: LadderRow) -> tuple[Line, ...]:
     rung, bench, found = row.rung, row.bench, row.divergence
-    name: Line = (row_name(row), ("*" if rung.fallbacks else "", Tone.WARN), (_role(row), Tone.DIM))
+    known = row_name(row) if rung.place else rung.kind
+    role = f" {tr('reference')}" if rung.place == 0 else ""
+    name: Line = (known, ("*" if rung.fallbacks else "", Tone.WARN), (role, Tone.DIM))
     return (
         ("✗", Tone.BAD) if rung.problem else ("◆", Tone.GOOD) if row.front else ("◦", Tone.DIM),
         name,
@@ -59,10 +61,6 @@ def _cells(report: LadderReport, row: LadderRow) -> tuple[Line, ...]:
         f"{found.same_top.value:.1%}" if found else NONE,
         _of(row.passed),
     )
-
-
-def _role(row: LadderRow) -> str:
-    return f" {tr('reference')}" if row.rung.place == 0 else ""
 
 
 def _margin(found: Estimate | None, digits: int) -> Line:
