@@ -18,11 +18,14 @@ from screens.corpus.boundaries import count_flags, next_flag
 from screens.corpus.chunks import COLUMNS_SETTING, ORDER_SETTING, ChunkPane
 from screens.corpus.columns import chosen
 from screens.corpus.detail import Detail
+from screens.corpus.export import ask_export, ask_import
 from screens.corpus.goto import GoToDialog
 from screens.corpus.health import HealthScreen
 from screens.corpus.healthlines import HealthLines
 from screens.corpus.indexes import IndexesScreen
 from screens.corpus.lab import RechunkLab
+from screens.corpus.snapshots import SnapshotsDialog
+from screens.corpus.used import show_exposure
 from screens.source import SourceView, read_chunk, read_span, show_source
 from screens.style import Line, Tone, content, count
 from screens.widgets.facts import Fact
@@ -78,9 +81,12 @@ class CorpusScreen(Arranging):
         Binding("g", "app.choose_collection", "Collection", id="corpus.collection", tooltip="Choose another one"),
         Binding("C,shift+c", "columns", "Columns", show=False, id="corpus.columns", tooltip="What the list tells"),
         Binding("I,shift+i", "indexes", "Indexes", id="corpus.indexes", tooltip="Side by side: build, compare, switch"),
+        Binding("x", "export", "Export", show=False, id="corpus.export", tooltip="The collection, or what is marked"),
+        Binding("X,shift+x", "snapshots", "Snapshots", show=False, id="corpus.snapshots", tooltip="Of the whole file"),
         Binding("r", "rechunk", "Re-chunk", id="corpus.rechunk", tooltip="What another recipe would cut"),
         Binding("b", "next_flag", "Next flag", id="corpus.flag", tooltip="The next chunk that is cut badly"),
         Binding("B,shift+b", "count_flags", "All flags", show=False, id="corpus.flags", tooltip="Counted by document"),
+        Binding("u", "show_exposure", "Hubs", show=False, id="corpus.hubs", tooltip="Found by many, and by none"),
         Binding("t", "see_tokens", "Tokens", show=False, id="corpus.tokens", tooltip="Its words and pieces"),
         Binding("slash", "find", "Find", show=False, key_display="/", id="corpus.find", tooltip="Chunks with words"),
         Binding("left_square_bracket", "turn(-1)", "Tab before", key_display="[", show=False, id="corpus.tab.before"),
@@ -118,6 +124,8 @@ class CorpusScreen(Arranging):
             ("✓  ◦  ~", tr("a document: current, retired, with warnings")),
             ("✂", tr("a chunk that its embedder does not see whole")),
             ("▪", tr("marked")),
+            ("⚑", tr("a cut that takes something apart")),
+            ("≈", tr("nearly the same text")),
         ]
 
     # -- reading ---------------------------------------------------------------------------------------------------
@@ -305,6 +313,21 @@ class CorpusScreen(Arranging):
             dialog = IndexesScreen(self.desk, self.jobs, self._collection.name)
             self.app.push_screen(dialog, lambda _: self.bench.changed())
 
+    def action_export(self) -> None:
+        """The marked documents, or all of it."""
+        if self._collection:
+            marked = self.query_one("#documents-grid", Grid).marked
+            ask_export(self, self._collection.name, [name for name in self.documents if name in marked])
+
+    def action_import(self) -> None:
+        """What an export holds."""
+        ask_import(self)
+
+    def action_snapshots(self) -> None:
+        """Afterwards the whole file may be another."""
+        dialog = SnapshotsDialog(self.desk, self.jobs)
+        self.app.push_screen(dialog, lambda restored: self.bench.changed() if restored else None)
+
     def action_rechunk(self) -> None:
         """On the documents at hand."""
         documents = self.acted_on()
@@ -316,6 +339,11 @@ class CorpusScreen(Arranging):
         """In the background."""
         if self._collection:
             count_flags(self, self._collection.name, len(self.documents))
+
+    def action_show_exposure(self) -> None:
+        """Hubs, and what was never found."""
+        if self._collection:
+            show_exposure(self, self._collection.name)
 
     def action_see_tokens(self) -> None:
         """The tab of tokens."""
