@@ -201,7 +201,7 @@ class ModelsScreen(ModeScreen):
 
     def _show_card(self, path: str) -> None:
         if served := self._shelf.served.get(path):
-            self.query_one("#card").border_title = content(served.model.id if served.model else tr("server"))
+            self.query_one("#card").border_title = content(served.model.name if served.model else tr("server"))
             self.query_one(Facts).show(served_card(served))
             return
         file, fit = self._shelf.files.get(path), self._shelf.fits.get(path)
@@ -324,7 +324,7 @@ class ModelsScreen(ModeScreen):
                 told = tr("It embeds. In a shell: workbench servers embed {url}", url=served.server.endpoint.url)
                 self.notify(told, timeout=6, markup=False)
             else:
-                self._begin(key, served.model.id)
+                self._begin(key, served.model.name)
 
     def load(self, file: ModelFile) -> None:
         """Loads a file, unless one is being loaded."""

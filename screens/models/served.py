@@ -49,7 +49,7 @@ def served_row(served: Served, used: str) -> Row:
         served.key,
         (
             mark,
-            model.id,
+            model.name,
             model.quantization or "–",
             size(model.bytes) if model.bytes else "–",
             parameters(model.parameters) if model.parameters else "–",

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from storage import open_store
 from tests.servers.conftest import playing
+from workbench.desk import Desk
 from workbench.errors import ServerError
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import Endpoint
 from workbench.servers.discovery import recognise
 from workbench.servers.generator import ServedGenerator
+from workbench.servers.lmstudio import LmStudio
 from workbench.servers.ollama import Ollama
-from workbench.servers.openai import OpenAi
+from workbench.servers.openai import OpenAi, Vllm
 from workbench.servers.wire import Wire
 
 HELLO = [Message("user", "hello")]
@@ -190,3 +194,62 @@ def test_tgi_is_known_by_its_info() -> None:
 def test_something_that_serves_no_models_is_no_server() -> None:
     with playing({"GET /v1/models": ok({"hello": 1})}) as server, pytest.raises(ServerError, match="offers no models"):
         recognise(Endpoint(server.url))
+
+
+def test_ollama_loads_what_isnt_in_memory_before_it_is_used(tmp_path: Path) -> None:
+    loaded = ok({"model": "smollm2:135m", "response": "", "done": True, "done_reason": "load"})
+    before, after = ok({"models": []}), OLLAMA["GET /api/ps"]
+    with playing({**OLLAMA, "GET /api/ps": [before, after], "POST /api/generate": loaded}) as server:
+        desk = Desk(open_store(tmp_path / "w.db"))
+        used = desk.servers.use(f"{server.url}#smollm2:135m")
+        assert used.model.context == 4096  # what it was loaded with, not the 8192 it could have
+        assert ("POST /api/generate", {"model": "smollm2:135m", "stream": False, "keep_alive": "30m"}) in server.asked
+        sent = len(server.asked)
+        desk.servers.use(f"{server.url}#gpt-oss:120b-cloud")
+        assert all(key != "POST /api/generate" for key, _ in server.asked[sent:])
+        desk.close()
+
+
+LMSTUDIO_CHAT = sse(
+    {"type": "chat.start", "model_instance_id": "qwen/qwen3-4b"},
+    {"type": "prompt_processing.start"},
+    {"type": "reasoning.delta", "content": "Hm."},
+    {"type": "message.delta", "content": "Hel"},
+    {"type": "message.delta", "content": "lo"},
+    {"type": "message.end"},
+    {"type": "chat.end", "result": {"model_instance_id": "qwen/qwen3-4b", "output": [], "stats": {
+        "input_tokens": 12, "total_output_tokens": 4, "reasoning_output_tokens": 1, "tokens_per_second": 40.0,
+        "time_to_first_token_seconds": 0.25, "model_load_time_seconds": 2.0}}},
+)  # fmt: skip
+
+
+def test_lm_studios_own_chat_has_its_counters_and_is_asked_what_it_takes() -> None:
+    plain, sampled = GenerationSettings(max_tokens=8), GenerationSettings(max_tokens=8, temperature=0.7, seed=3)
+    compatible = sse({"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]})
+    replies = {**LMSTUDIO, "POST /api/v1/chat": LMSTUDIO_CHAT, "POST /v1/chat/completions": compatible}
+    with playing(replies) as server:
+        wire = Wire(Endpoint(server.url))
+        generator = ServedGenerator(wire, LmStudio(), LmStudio().models(wire)[0])
+        prompt = generator.render([Message("system", "Be brief."), *HELLO])
+        *_, last = generator.generate(prompt, plain)
+        assert (last.text, last.stop_reason, last.prompt_tokens, last.output_tokens) == ("Hello", "stop", 12, 4)
+        assert last.engine is not None
+        assert last.engine.decode_tps == pytest.approx(40)
+        body = next(body for key, body in server.asked if key == "POST /api/v1/chat")
+        assert (body["input"], body["system_prompt"], body["max_output_tokens"]) == ("hello", "Be brief.", 8)
+        assert body["store"] is False  # nothing of a question stays there
+        *_, last = generator.generate(prompt, sampled)  # its own chat takes no seed
+        assert last.text == "Hi"
+
+
+def test_vllm_is_held_by_structured_outputs() -> None:
+    with playing(VLLM) as server:
+        wire = Wire(Endpoint(server.url))
+        for settings, held in (
+            (GenerationSettings(grammar='root ::= "a"'), {"grammar": 'root ::= "a"'}),
+            (GenerationSettings(json_schema='{"type": "object"}'), {"json": {"type": "object"}}),
+        ):
+            list(Vllm().chat(wire, "Qwen/Qwen3-8B", HELLO, settings, None))
+            assert server.asked[-1][1]["structured_outputs"] == held
+        list(Vllm().chat(wire, "Qwen/Qwen3-8B", HELLO, GenerationSettings(), None))
+        assert "structured_outputs" not in server.asked[-1][1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
@@ -70,6 +71,16 @@ class ServedModel:
     family: str = ""
     capabilities: tuple[str, ...] = ()
     digest: str = ""
+
+    @property
+    def name(self) -> str:
+        """What to call it: its id, or the file's name where llama-server gives a whole path."""
+        return short_name(self.id)
+
+
+def short_name(model: str) -> str:
+    """A model's id, without the folders of one that is a file's path."""
+    return re.split(r"[\\/]", model)[-1] if model.casefold().endswith(".gguf") else model
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
-from workbench.records.servers import ContractCheck, ContractReport, ServedModel, Server
+from workbench.records.servers import ContractCheck, ContractReport, ServedModel, Server, short_name
 from workbench.servers.dialect import OTHER_SHAPE, Delta, Dialect
 from workbench.servers.wire import Wire
 from workbench.text.clean import printable
@@ -79,7 +79,7 @@ def markdown(report: ContractReport) -> str:
     head = [
         f"## {_cell(f'{report.kind} {report.version}'.strip())}",
         "",
-        f"{_cell(report.model)} · {report.created:%Y-%m-%d %H:%M} UTC · {told}",
+        f"{_cell(short_name(report.model))} · {report.created:%Y-%m-%d %H:%M} UTC · {told}",
         "",
         f"| {tr('promise')} | {tr('outcome')} | {tr('seen')} | ms |",
         "|---|---|---|---:|",

@@ -55,6 +55,10 @@ class Dialect(Protocol):
         """What it serves."""
         ...
 
+    def load(self, wire: Wire, model: str) -> None:
+        """Brings it into memory, where the server can be told to; returns when it is there."""
+        ...
+
     def chat(
         self, wire: Wire, model: str, messages: Sequence[Message], settings: GenerationSettings, cancel: Cancel | None
     ) -> Iterator[Delta]:

@@ -20,7 +20,7 @@ from workbench.errors import Cancelled, EngineError, ServerError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Embedding, Vector
 from workbench.records.corpus import SERVER_POOLING, EmbedderInfo
-from workbench.records.servers import EmbedderCard, Endpoint, ServedModel, ServerKind
+from workbench.records.servers import EmbedderCard, Endpoint, ServedModel, ServerKind, short_name
 from workbench.servers.dialect import Dialect, shaped
 from workbench.servers.discovery import dialect_of
 from workbench.servers.refusals import excerpt
@@ -75,7 +75,7 @@ class ServedEmbedder:
         card = self._card
         shape = [card.kind, card.model, card.identity, card.dimension, card.query_prefix, card.passage_prefix]
         return EmbedderInfo(
-            name=card.model,
+            name=short_name(card.model),
             fingerprint=hashlib.sha256(json.dumps([*shape, card.max_tokens]).encode()).hexdigest(),
             dimension=card.dimension,
             max_tokens=card.max_tokens,
@@ -191,7 +191,8 @@ class ServedTokenizer:
     @property
     def name(self) -> str:
         """The model's, with a sign once its tokens have been estimated."""
-        return self._model if self._told else f"≈ {self._model}"
+        name = short_name(self._model)
+        return name if self._told else f"≈ {name}"
 
     def count(self, text: str) -> int:
         """Tokens of ``text``."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from workbench.ports import SettingsRepository
 from workbench.records.codec import decode, encode
-from workbench.records.servers import EmbedderCard
+from workbench.records.servers import EmbedderCard, short_name
 from workbench.servers.embedder import ServedEmbedder
 from workbench.servers.timeouts import timeouts_in
 from workbench.servers.wire import Wire
@@ -56,4 +56,4 @@ class ServedEmbedders:
 def _name_of(card: EmbedderCard) -> str:
     """Other prefixes make other vectors, so they are part of the name."""
     prefixes = f" ({card.query_prefix}|{card.passage_prefix})" if card.query_prefix or card.passage_prefix else ""
-    return f"{card.model}@{card.endpoint.url}{prefixes}"
+    return f"{short_name(card.model)}@{card.endpoint.url}{prefixes}"

@@ -67,7 +67,7 @@ class ServedGenerator:
         context = served.context or UNKNOWN_CONTEXT
         file = ModelFile(
             f"{self._wire.endpoint.url}#{served.id}",
-            served.id,
+            served.name,
             served.bytes,
             served.family,
             served.parameters,

@@ -38,6 +38,11 @@ class LmStudio(OpenAi):
         entries = self._own(wire, "v1") or self._own(wire, "v0") or []
         return tuple(_model(entry) for entry in entries)
 
+    def load(self, wire: Wire, model: str) -> None:
+        """``/api/v1/models/load``; LM Studio 0.3 loads with the first call."""
+        if self._own(wire, "v1"):
+            wire.post("/api/v1/models/load", {"model": model}, reply_s=wire.timeouts.first)
+
     def chat(
         self, wire: Wire, model: str, messages: Sequence[Message], settings: GenerationSettings, cancel: Cancel | None
     ) -> Iterator[Delta]:

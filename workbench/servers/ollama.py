@@ -105,11 +105,10 @@ class Ollama:
         """Untold."""
         return None
 
-    def load(self, wire: Wire, model: str) -> float:
-        """Brings a model into memory with an empty prompt, and says how many milliseconds that took."""
+    def load(self, wire: Wire, model: str) -> None:
+        """``/api/generate`` without a prompt, which loads and generates nothing."""
         body = {"model": model, "stream": False, "keep_alive": KEEP_ALIVE}
-        reply = wire.post("/api/generate", body, idempotent=True, reply_s=wire.timeouts.first)
-        return _times(reply).load_ms or 0.0
+        wire.post("/api/generate", body, reply_s=wire.timeouts.first)
 
     def _body(self, model: str, settings: GenerationSettings) -> dict[str, Any]:
         options = {

@@ -39,6 +39,9 @@ class OpenAi:
         """As ``/v1/models`` lists them."""
         return tuple(self._model(entry) for entry in _listed(wire) if isinstance(entry, dict) and entry.get("id"))
 
+    def load(self, wire: Wire, model: str) -> None:
+        """Nothing to be told: what it serves is loaded, or is with the first call."""
+
     def _model(self, entry: Mapping[str, Any]) -> ServedModel:
         context = next(
             (entry[key] for key in ("max_model_len", "context_length", "max_context_length") if entry.get(key)), None

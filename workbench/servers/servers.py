@@ -109,8 +109,16 @@ class Servers:
         return replace(server, models=tuple(replace(m, reach=_farther(m.reach, server.reach)) for m in models))
 
     def use(self, url: str, model: str = "", key_variable: str = "") -> ServedGenerator:
-        """Asks one of a server's models from now on, in place of a loaded one. See ``open``."""
-        generator = self.open(url, model, key_variable)
+        """Asks one of a server's models from now on, in place of a loaded one. See ``open``.
+
+        One that its server hasn't in memory is loaded there first, so that its context is known and no question waits.
+        """
+        address, _, named = url.partition("#")
+        wire, dialect, served = chosen = self._chosen(address, model or named, key_variable)
+        if served.loaded is False and served.reach != "cloud":
+            dialect.load(wire, served.id)
+            chosen = self._chosen(address, served.id, key_variable)
+        generator = ServedGenerator(*chosen)
         self._adopt(generator)
         return generator
 
@@ -194,9 +202,9 @@ class Servers:
 def _named(server: Server, model: str, kinds: Sequence[str] = ("chat",)) -> ServedModel:
     """The model of that name; when none is named, the first of the first of these kinds, one that is loaded before."""
     offered = sorted((m for m in server.models if m.kind in kinds), key=lambda m: (kinds.index(m.kind), not m.loaded))
-    found = [m for m in server.models if m.id == model] if model else offered
+    found = [m for m in server.models if model in (m.id, m.name)] if model else offered
     if not found:
-        names = ", ".join(m.id for m in server.models) or "–"
+        names = ", ".join(m.name for m in server.models) or "–"
         raise NotFoundError(
             tr("No such model there"),
             tr("{url} serves {names}.", url=server.endpoint.url, names=names),

@@ -12,7 +12,7 @@ from workbench.cli.display import StatusLine, print_json, print_table, say, size
 from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.records.servers import ContractReport, LoadTest, Server
+from workbench.records.servers import ContractReport, LoadTest, Server, short_name
 from workbench.servers.contract import markdown
 
 MARKS: Final = {"kept": "✓", "differs": "~", "refused": "◦", "broken": "✗"}
@@ -187,7 +187,7 @@ def print_server(server: Server) -> None:
     rows = [
         (
             "●" if m.loaded else "◦" if m.loaded is False else " ",
-            m.id,
+            m.name,
             m.quantization or "–",
             size(m.bytes) if m.bytes else "–",
             f"{m.context:,}" if m.context else "–",
@@ -202,7 +202,7 @@ def print_server(server: Server) -> None:
 
 def print_report(report: ContractReport) -> None:
     """A line a promise, and what the marks mean."""
-    say(f"{report.kind} {report.version} · {report.model} · {report.url}", newlines=False)
+    say(f"{report.kind} {report.version} · {short_name(report.model)} · {report.url}", newlines=False)
     for c in report.checks:
         say(f"{MARKS[c.outcome]} {c.name}: {c.detail}  ({c.ms:.0f} ms)", newlines=False)
     kept = sum(c.outcome == "kept" for c in report.checks)
