@@ -288,7 +288,7 @@ def build_words(step: BuildProgress) -> str:
     """How far it is, how fast, how long it will take."""
     progress = step.progress
     done = tr("index {id}: {done}/{total} documents", id=step.index.id, done=progress.done, total=progress.total)
-    rate = tr("{rate} chunks/s", rate=f"{progress.rate:.0f}") if progress.rate else ""
+    rate = tr("{rate} chunks/s", rate=f"{progress.rate:.{0 if progress.rate >= 10 else 1}f}") if progress.rate else ""
     eta = tr("{time} left", time=duration(progress.eta_s)) if progress.eta_s else ""
     return " · ".join(filter(None, (done, rate, eta)))
 

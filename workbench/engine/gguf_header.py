@@ -60,6 +60,16 @@ def read_header(path: Path) -> ModelFile:
     return _describe(ModelFile(path=str(parts[0].path), name=name, size=size, modified=modified), parts)
 
 
+def read_pooling(path: Path) -> str:
+    """How the model pools its tokens' vectors, as its header says: "mean", "cls", "last", "rank"; "" when it doesn't.
+
+    Raises HeaderError, OSError.
+    """
+    fields = _read_part(path).fields
+    kind = fields.get(f"{_text(fields, 'general.architecture')}.pooling_type")
+    return {1: "mean", 2: "cls", 3: "last", RANK_POOLING: "rank"}.get(kind, "") if isinstance(kind, int) else ""
+
+
 def file_hash(path: Path) -> str:
     """SHA-256 of the model file, in hexadecimal; of a split one over all its parts in order. Raises OSError."""
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Installed embedders listed, and others put beside them: an ONNX folder, a GGUF file, one of fastembed's own."""
+"""The embedders that are installed, and what is known of them."""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 Each form is measured among the chunks that pass the filter, as a search would find them; the exact neighbours are
 those by cosine over whole float vectors. An index that stands in such a form itself is asked as it is in use.
+
+What is as near as the k-th counts, so that of equal texts any will do: Aumüller, Bernhardsson and Faithfull,
+"ANN-Benchmarks" (2020).
 """
 
 from __future__ import annotations
@@ -28,6 +31,9 @@ from workbench.records.retrieval import FilterNode
 KS: Final = (10, 20)
 SAMPLED: Final = 300
 """Questions at most, and chunks that stand in for questions where there are none."""
+
+_TIE: Final = 1e-6
+"""How far float32 cosines of equal vectors stray."""
 
 Places: TypeAlias = npt.NDArray[np.intp]
 
@@ -63,19 +69,18 @@ def measure_recall(
     if not ids:
         raise UsageError(tr("Nothing to measure"), tr("No chunk passes the filter."), tr("Choose another filter."))
     queries = _queries(vectors, embedder, questions, cancel)
-    order = _nearest(vectors, queries, min(max(KS), len(ids)))
     forms = _forms(index)
+    judge = _Judge(vectors, queries)
     measured: list[FormRecall] = []
     for done, form in enumerate(forms):
         yield RecallProgress(done, len(forms) + 1, tuple(measured))
-        found = _simulated(vectors, queries, form)
-        measured += _figures(form, order, [row.tolist() for row in found], len(ids), exact, text)
+        measured += _figures(form, judge, _simulated(vectors, queries, form), exact, text)
         stop_if(cancel)
     if index.form != VectorForm():
         yield RecallProgress(len(forms), len(forms) + 1, tuple(measured))
         asked, milliseconds = _asked(store, index, ids, queries, where, cancel)
         measured = [one for one in measured if one.form != index.form]
-        measured += _figures(index.form, order, asked, len(ids), index, text, milliseconds)
+        measured += _figures(index.form, judge, asked, index, text, milliseconds)
     yield RecallProgress(len(forms) + 1, len(forms) + 1, tuple(measured), finished=True)
 
 
@@ -91,9 +96,23 @@ def _queries(vectors: Matrix, embedder: Embedder | None, questions: Sequence[str
     return np.stack(found)
 
 
-def _nearest(vectors: Matrix, queries: Matrix, k: int) -> Places:
-    """(m, k) places of the rows nearest to each query, the nearest first."""
-    return np.stack([_first(vectors @ query, k) for query in queries])
+class _Judge:
+    """Knows the exact cosine of everything with each query."""
+
+    def __init__(self, vectors: Matrix, queries: Matrix) -> None:
+        self._vectors, self._queries = vectors, queries
+        self.passing = len(vectors)
+        most = min(max(KS), len(vectors))
+        # (m, most) cosines of the nearest, the highest first
+        self._best = np.stack([-np.sort(-np.partition(vectors @ q, -most)[-most:]) for q in queries])
+
+    def shares(self, found: Sequence[Places], k: int) -> npt.NDArray[np.float64]:
+        """Of the k found first, how many are as near as the k-th exact one, for each query."""
+        near = [
+            (self._vectors[places[:k]] @ query >= best[k - 1] - _TIE).sum() / k
+            for places, query, best in zip(found, self._queries, self._best, strict=True)
+        ]
+        return np.array(near, np.float64)
 
 
 def _first(nearness: npt.NDArray[np.float32], k: int) -> Places:
@@ -130,35 +149,32 @@ def _simulated(vectors: Matrix, queries: Matrix, form: VectorForm) -> list[Place
 
 def _asked(
     store: Store, index: Index, ids: Sequence[str], queries: Matrix, where: FilterNode, cancel: Cancel | None
-) -> tuple[list[list[int]], float]:
+) -> tuple[list[Places], float]:
     """The places of what the index finds as it is in use, and the median of milliseconds."""
     place = {name: number for number, name in enumerate(ids)}
-    found: list[list[int]] = []
+    found: list[Places] = []
     times: list[float] = []
     for query in queries:
         stop_if(cancel)
         started = time.perf_counter()
         hits = store.search.dense(index, query, where, max(KS), cancel)
         times.append((time.perf_counter() - started) * 1000)
-        found.append([place[hit.chunk_id] for hit in hits if hit.chunk_id in place])
+        found.append(np.array([place[hit.chunk_id] for hit in hits if hit.chunk_id in place], np.intp))
     return found, median(times)
 
 
 def _figures(
     form: VectorForm,
-    exact: Places,
-    found: Sequence[Sequence[int]],
-    passing: int,
+    judge: _Judge,
+    found: Sequence[Places],
     index: Index,
     text: str,
     milliseconds: float | None = None,
 ) -> list[FormRecall]:
-    dimension = form.dimension or index.embedder.dimension
-    size = stored_bytes(form, dimension, index.vectors)
-    measured = []
-    for k in sorted({min(k, passing) for k in KS}):
-        pairs = zip(exact, found, strict=True)
-        shares = np.array([len(set(best[:k].tolist()) & set(got[:k])) / k for best, got in pairs])
-        recall = bounded_mean(shares)
-        measured.append(FormRecall(form, k, recall, index.vectors, size, passing, text, milliseconds))
-    return measured
+    size = stored_bytes(form, form.dimension or index.embedder.dimension, index.vectors)
+    return [
+        FormRecall(
+            form, k, bounded_mean(judge.shares(found, k)), index.vectors, size, judge.passing, text, milliseconds
+        )
+        for k in sorted({min(k, judge.passing) for k in KS})
+    ]

@@ -9,6 +9,7 @@ import click
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
 from workbench.i18n import tr
+from workbench.indexing.adding import Prefixes, add_embedder
 from workbench.records.indexes import InstalledEmbedder
 
 
@@ -54,6 +55,17 @@ def _row(one: InstalledEmbedder) -> tuple[str, ...]:
         known.licence if known else "?",
         known.languages if known else "?",
     )
+
+
+@embedders.command()
+@click.argument("source")
+@click.option("--name", default="", help="What to call it [its own name].")
+@click.option("--query-prefix", help="Put before questions [as the table of known models says].")
+@click.option("--passage-prefix", help="Put before passages [as the table of known models says].")
+def add(source: str, name: str, query_prefix: str | None, passage_prefix: str | None) -> None:
+    """Adds an embedder: an ONNX folder, a GGUF file, or fastembed:NAME (this uses the network)."""
+    added = add_embedder(source, name, Prefixes(query_prefix, passage_prefix))
+    say(tr("“{name}” is installed. Build an index with it: workbench indexes build -e {name}", name=added))
 
 
 @embedders.command()

@@ -128,7 +128,7 @@ def build_line(step: BuildProgress) -> str:
     """How far a build is: "index 2: 120/240 documents · 31 chunks/s · 4.1 s left"."""
     progress = step.progress
     eta = tr("{time} left", time=duration(progress.eta_s)) if progress.eta_s is not None else ""
-    rate = tr("{rate} chunks/s", rate=f"{progress.rate:.0f}") if progress.rate else ""
+    rate = tr("{rate} chunks/s", rate=f"{progress.rate:.{0 if progress.rate >= 10 else 1}f}") if progress.rate else ""
     done = tr("index {id}: {done}/{total} documents", id=step.index.id, done=progress.done, total=progress.total)
     return " · ".join(filter(None, (done, rate, eta)))
 

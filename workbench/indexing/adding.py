@@ -1,0 +1,150 @@
+"""Putting an embedder beside those that are installed: an ONNX folder, a GGUF file, one of fastembed's own by name."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from workbench import paths
+from workbench.engine.embedding import CARD, TOKENIZER
+from workbench.engine.gguf_header import HeaderError, read_header, read_pooling
+from workbench.errors import MissingModelError, UsageError
+from workbench.i18n import tr
+from workbench.indexing.catalogue import known_model
+
+CATALOGUE: Final = "fastembed:"
+_LONGEST: Final = 512
+"""Tokens where neither the model's files nor the table say how many it reads."""
+_LONGEST_GGUF: Final = 2048
+"""A text is computed at once, and llama.cpp reserves the memory for the longest; raise it in ``embedder.json``."""
+_BESIDE: Final = (TOKENIZER, "tokenizer_config.json", "config.json", "special_tokens_map.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """What a person wants put before texts; None: as the table of known models says."""
+
+    query: str | None = None
+    passage: str | None = None
+
+
+def add_embedder(source: str, name: str = "", prefixes: Prefixes = Prefixes()) -> str:
+    """Installs it and returns its name. ONNX files are copied; a GGUF file stays where it is.
+
+    Args:
+        source: a folder, a file, or ``fastembed:NAME``, which uses the network.
+
+    Raises:
+        UsageError: it is no embedder, or the name is taken.
+        MissingModelError: fastembed can't fetch it.
+    """
+    if source.startswith(CATALOGUE):
+        return _fetched(source.removeprefix(CATALOGUE), name, prefixes)
+    path = Path(source).expanduser().resolve()
+    if path.is_dir():
+        return _onnx(path, name or path.name, prefixes, {})
+    return _gguf(path, name or path.stem, prefixes)
+
+
+def _onnx(folder: Path, name: str, prefixes: Prefixes, told: dict[str, Any]) -> str:
+    models = sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
+    if told:
+        models = [folder / told["model_file"]]
+    model = next((m for m in models if m.stem == "model"), next(iter(models), None))
+    missing = [part for part in _BESIDE[:2] if not (folder / part).is_file()]
+    if model is None or missing:
+        raise _no_embedder(folder)
+    config, tokenizer = _json(folder / "config.json"), _json(folder / "tokenizer_config.json")
+    known = known_model(name)
+    says = (tokenizer.get("model_max_length"), config.get("max_position_embeddings"))
+    lengths = [n for n in says if isinstance(n, int) and 0 < n < 10**6]
+    card = {
+        "dimension": told.get("dimension") or config.get("hidden_size") or (known.dimension if known else 0),
+        "max_tokens": known.max_tokens if known else min(lengths, default=_LONGEST),
+        "pooling": told.get("pooling") or (known.pooling if known else "mean"),
+        "model_file": model.name,
+        "runtime": "onnx",
+    }
+    target = _new_folder(name)
+    for file in (*model.parent.glob(f"{model.name}*"), *(folder / part for part in _BESIDE)):
+        if file.is_file():
+            shutil.copyfile(file, target / file.name)
+    return _write_card(target, card, prefixes)
+
+
+def _gguf(path: Path, name: str, prefixes: Prefixes) -> str:
+    try:
+        file, pooling = read_header(path), read_pooling(path)
+    except (HeaderError, OSError):
+        raise _no_embedder(path) from None
+    if file.problem or not file.embedding or pooling == "rank":
+        raise _no_embedder(path)
+    known = known_model(name)
+    card = {
+        "dimension": file.embedding,
+        "max_tokens": min(file.context or _LONGEST, known.max_tokens if known else _LONGEST_GGUF, _LONGEST_GGUF),
+        "pooling": pooling or (known.pooling if known else "mean"),
+        "model_file": str(path),
+        "runtime": "gguf",
+    }
+    return _write_card(_new_folder(name), card, prefixes)
+
+
+def _fetched(model: str, name: str, prefixes: Prefixes) -> str:
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.executable, "-m", "workbench.indexing.fetching", model, scratch]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise MissingModelError(
+                tr("The download failed"),
+                tr(
+                    "fastembed says: {reason}",
+                    reason=next(reversed(done.stderr.strip().splitlines()), "–"),
+                ),
+                tr("Check the name and the network; fastembed's catalogue lists what there is."),
+            )
+        told = json.loads(done.stdout.strip().splitlines()[-1])
+        return _onnx(Path(told["folder"]), name or model.rpartition("/")[2], prefixes, told)
+
+
+def _write_card(folder: Path, card: dict[str, Any], prefixes: Prefixes) -> str:
+    known = known_model(folder.name)
+    query = prefixes.query if prefixes.query is not None else known.query_prefix if known else ""
+    passage = prefixes.passage if prefixes.passage is not None else known.passage_prefix if known else ""
+    whole = {"name": folder.name, "query_prefix": query, "passage_prefix": passage, "normalised": True, **card}
+    (folder / CARD).write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
+    return folder.name
+
+
+def _new_folder(name: str) -> Path:
+    folder = paths.embedders_folder() / name
+    if folder.exists():
+        raise UsageError(
+            tr("The embedder is there already"),
+            tr("There is an embedder “{name}”.", name=name),
+            tr("Give it another name: --name"),
+        )
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _no_embedder(path: Path) -> UsageError:
+    return UsageError(
+        tr("It is no embedder"),
+        tr("“{path}” is neither an ONNX folder with its tokenizer nor a GGUF file that embeds.", path=path),
+        tr("Name a folder with model.onnx and tokenizer.json, or a .gguf file."),
+    )
