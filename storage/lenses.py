@@ -115,10 +115,10 @@ class FileLenses:
             return {dataset: int(run_id) for dataset, run_id in c.execute(statement, (storable(collection),))}
 
     def occurrences(self, index: Index, k: int) -> tuple[Mapping[str, int], int]:
-        """How many different questions have each chunk among their first ``k``, and how many questions there are.
+        """How many different questions have each chunk among their first ``k``, and how many questions were asked.
 
         A question that was asked several times counts once, as does a case in several runs. Every chunk of the index
-        is there, in the order in which they were ingested.
+        is there, in the order in which they came in.
         """
         values = {"k": k, "collection": storable(index.collection)}
         with self._connections.snapshot() as c:

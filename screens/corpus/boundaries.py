@@ -81,7 +81,6 @@ def _lines(found: Neighbourhood, place: int) -> Iterator[Line]:
     for flag in found.flags:
         if flag.chunk_id == chunk.id:
             yield ("⚑ " + flag_words(flag) + "\n", Tone.WARN if flag.weight == "warning" else Tone.DIM)
-    yield "\n"
 
 
 def _text(chunk: Chunk, shared: int, flags: list[Flag]) -> Iterator[Line]:

@@ -247,6 +247,15 @@ def test_saving_again_and_deleting_follow(bench: Bench, lenses: Lenses) -> None:
     assert lenses.usage(chunks(bench)[1]).traces == ()
 
 
+def test_ranks_are_kept_down_to_the_depth_that_is_told(bench: Bench, lenses: Lenses) -> None:
+    chunk = chunks(bench)[0]
+    depth = lenses.usage(chunk).depth
+    others = [f"other {n}" for n in range(depth)]
+    ask(bench, "t1", "within", [*others[:-1], chunk.id])
+    ask(bench, "t2", "below", [*others, chunk.id])
+    assert [(use.question, use.rank) for use in lenses.usage(chunk).traces] == [("within", depth)]
+
+
 def test_cases_and_gold_with_their_rank_in_the_newest_run(bench: Bench, lenses: Lenses) -> None:
     chunk, other = holding(bench, "Cards cost"), holding(bench, "El año")
     gold = GoldSpan("a.md", chunk.start, chunk.end, 3)

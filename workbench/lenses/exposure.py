@@ -17,7 +17,7 @@ LISTED: Final = 200
 """Hubs and unfound chunks that are listed of a collection."""
 
 DEPTH: Final = 50
-"""The last rank that the file keeps of a ranking."""
+"""The last rank that the file keeps of a ranking (``storage.schema_lenses``)."""
 
 
 def skewness(counts: Iterable[int]) -> float | None:
@@ -34,10 +34,10 @@ def skewness(counts: Iterable[int]) -> float | None:
     return float(np.mean((found - found.mean()) ** 3)) / spread**3 if spread else None
 
 
-def exposure(store: Store, index: Index, k: int, listed: int = LISTED) -> Exposure:
+def exposure(store: Store, index: Index, k: int) -> Exposure:
     """How the questions asked of the index's collection spread over its chunks, by their first ``k`` ranks."""
     counts, questions = store.lenses.occurrences(index, k)
-    ranked = sorted((name for name, n in counts.items() if n), key=lambda name: -counts[name])[:listed]
+    ranked = sorted((name for name, n in counts.items() if n), key=lambda name: -counts[name])[:LISTED]
     unfound = [name for name, n in counts.items() if not n]
     return Exposure(
         collection=index.collection,
@@ -46,7 +46,7 @@ def exposure(store: Store, index: Index, k: int, listed: int = LISTED) -> Exposu
         chunks=len(counts),
         never=len(unfound),
         hubs=tuple(Occurrence(chunk, counts[chunk.id]) for chunk in store.corpus.chunks_by_id(ranked)),
-        unfound=store.corpus.chunks_by_id(unfound[:listed]),
+        unfound=store.corpus.chunks_by_id(unfound[:LISTED]),
         skewness=skewness(counts.values()),
         most=max(counts.values(), default=0),
         counts=counts,

@@ -38,9 +38,9 @@ class LensRepository(Protocol):
         ...
 
     def occurrences(self, index: Index, k: int) -> tuple[Mapping[str, int], int]:
-        """How many different questions have each chunk among their first ``k``, and how many questions there are.
+        """How many different questions have each chunk among their first ``k``, and how many questions were asked.
 
         A question that was asked several times counts once, as does a case in several runs. Every chunk of the index
-        is there, in order of the text.
+        is there, in the order in which they came in.
         """
         ...

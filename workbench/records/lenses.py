@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from workbench.records.corpus import Chunk
 
 FlagKind: TypeAlias = Literal["sentence", "code", "table", "header", "list", "heading"]
 Weight: TypeAlias = Literal["warning", "note"]
 
-FLAG_KINDS: tuple[FlagKind, ...] = ("sentence", "code", "header", "table", "list", "heading")
+FLAG_KINDS: Final[tuple[FlagKind, ...]] = ("sentence", "code", "header", "table", "list", "heading")
 """In the order in which they are told."""
 
 
@@ -223,8 +223,9 @@ class Exposure:
     Attributes:
         questions: different ones that were asked of it, by traces and evaluation cases.
         chunks: of the index; ``never``: those that no question has among its first ``k``.
-        hubs: the most often found, most first; ``unfound``: the first of those never found, in order of the text.
-        skewness: of N_k over all chunks, None where all are alike.
+        hubs: the most often found, most first; ``unfound``: the first of those never found, as they came in.
+        skewness: of N_k over all chunks, None where all are alike; ``most``: the highest N_k.
+        counts: N_k of every chunk by its id.
     """
 
     collection: str
