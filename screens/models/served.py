@@ -49,7 +49,7 @@ def served_row(served: Served, used: str) -> Row:
         served.key,
         (
             mark,
-            model.name,
+            model.name.removesuffix(".gguf"),
             model.quantization or "–",
             size(model.bytes) if model.bytes else "–",
             parameters(model.parameters) if model.parameters else "–",

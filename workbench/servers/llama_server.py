@@ -15,7 +15,7 @@ from workbench.servers.dialect import Delta, events
 from workbench.servers.openai import OpenAi, status_of
 from workbench.servers.wire import Wire
 
-_REASONS = {"limit": "length", "word": "stop", "eos": "stop", "none": ""}
+_REASONS = {"limit": "length", "word": "stop", "eos": "eos", "none": ""}
 
 
 class LlamaServer(OpenAi):
