@@ -14,6 +14,7 @@ from textual.widgets import Static
 from screens.style import Line, Tone, content
 from screens.tools.form import Answers, FormDialog
 from screens.tools.form import Line as FormLine
+from screens.tools.sheet import SheetDialog
 from screens.tools.tab import ToolTab
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.decisions.decisions import overdue
@@ -55,6 +56,8 @@ class DecideTab(ToolTab):
     """The list beside what is under its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "new", "New sheet", id="tools.sheet.new", tooltip="Criteria with weights, options with values"),
+        Binding("e", "edit", "Edit", id="tools.sheet.edit", tooltip="The sheet under the cursor"),
         Binding(
             "r", "record", "Decide", id="tools.record", tooltip="Writes a decision down; on the sheet under the cursor"
         ),
@@ -108,6 +111,19 @@ class DecideTab(ToolTab):
         box.border_title = content(_title(thing)) if thing else ""
         self.query_one("#thing Static", Static).update(content(*_lines(thing)) if thing else "")
         box.scroll_home(animate=False)
+
+    def action_new(self) -> None:
+        """Writes a sheet."""
+        self.app.push_screen(SheetDialog(self.desk), self._written)
+
+    def action_edit(self) -> None:
+        """Writes the sheet under the cursor anew."""
+        if isinstance(thing := self._under_cursor, Judged):
+            self.app.push_screen(SheetDialog(self.desk, thing.sheet), self._written)
+
+    def _written(self, sheet: Sheet | None) -> None:
+        if sheet:
+            self.reload()
 
     def action_record(self) -> None:
         """Asks for the decision."""
@@ -196,7 +212,7 @@ def _lines(thing: Thing) -> list[Line]:
 
 def _sheet_lines(judged: Judged) -> list[Line]:
     if judged.verdict is None:
-        return [(judged.problem, Tone.WARN), "\n\n", tr("workbench decide criterion and option fill it in.")]
+        return [(judged.problem, Tone.WARN), "\n\n", tr("e fills it in.")]
     lines = [part for scored in judged.verdict.ranking for part in _scored(scored)]
     for flip in judged.verdict.flips:
         down = "" if flip.down is None else f"  ↓ {flip.down:.2f} {flip.down_to}"

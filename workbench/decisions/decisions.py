@@ -9,6 +9,7 @@ from typing import Final
 
 from workbench.benchmarks import Benchmarks
 from workbench.decisions.sheet import judge
+from workbench.decisions.writing import read_sheet
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.lab import EvalLab
 from workbench.i18n import tr
@@ -46,6 +47,11 @@ class Decisions:
             raise UsageError(tr("No title"), tr("A sheet is kept by its title."), tr("Give it one."))
         self._entries.put(sheet.title, sheet)
         return sheet
+
+    def write(self, title: str, text: str) -> Sheet:
+        """Stores the sheet that a text describes, as ``writing`` reads it. Raises UsageError, NotFoundError."""
+        before = self._entries.get(Sheet, title)
+        return self.put(read_sheet(title, text, self.measured, before))
 
     def remove(self, title: str) -> None:
         """Raises NotFoundError."""

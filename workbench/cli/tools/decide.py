@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import IO, Literal, cast
 
 import click
 
@@ -11,6 +11,7 @@ from workbench.cli.front import FrontEnds
 from workbench.decisions.decisions import LINKS, overdue
 from workbench.decisions.symptoms import find_symptoms
 from workbench.decisions.utility import value_of_information
+from workbench.decisions.writing import write_sheet
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
@@ -81,10 +82,18 @@ def sheets(front: FrontEnds, as_json: bool) -> None:
 
 @decide.command()
 @click.argument("title")
+@click.option("--file", type=click.File(encoding="utf-8"), help="Its lines, as workbench decide show prints them.")
 @click.pass_obj
-def new(front: FrontEnds, title: str) -> None:
-    """Begins a sheet."""
+def new(front: FrontEnds, title: str, file: IO[str] | None) -> None:
+    """Begins a sheet; with a file (- for standard input), writes it, in place of one of that title.
+
+    A criterion a line: name, weight, more or less, >= or <= a bound. An option a line: name: criterion=value…
+    """
     with front.desk("create") as desk:
+        if file is not None:
+            desk.decisions.write(title, file.read())
+            say(tr("“{name}” is written down.", name=title))
+            return
         if any(sheet.title == title for sheet in desk.decisions.sheets()):
             raise UsageError(
                 tr("It is there"), tr("There is a sheet “{title}”.", title=title), tr("Take another title.")
@@ -182,6 +191,15 @@ def _scored(one: Scored) -> tuple[str, str, str]:
     shares += f" − {one.option.penalty:g}" if one.option.penalty else ""
     dominated = tr("dominated by {names}", names=", ".join(one.dominated_by)) + " · " if one.dominated_by else ""
     return f"{one.score:.3f}", "Pareto" if one.on_front else "", dominated + shares
+
+
+@decide.command()
+@click.argument("sheet")
+@click.pass_obj
+def show(front: FrontEnds, sheet: str) -> None:
+    """Prints a sheet's lines."""
+    with front.desk("read") as desk:
+        say(write_sheet(desk.decisions.sheet(sheet)))
 
 
 @decide.command()

@@ -115,7 +115,7 @@ def unprice(front: FrontEnds, name: str) -> None:
 @click.argument("name", metavar="PROVIDER#MODEL")
 @click.option("--fresh", type=TOKENS, help="Tokens sent that no cache serves [the ledger's mean].")
 @click.option("--output", type=TOKENS, help="Tokens written [the ledger's mean].")
-@click.option("--cache-read", type=TOKENS, default=0, help="Tokens that a cache serves.")
+@click.option("--cache-read", type=TOKENS, help="Tokens that a cache serves [none, or the ledger's mean].")
 @click.option("--cache-write", type=TOKENS, default=0, help="Tokens stored in a cache.")
 @click.option("--requests", type=AMOUNT, help="So many a month, too.")
 @click.pass_obj
@@ -124,7 +124,7 @@ def call(
     name: str,
     fresh: int | None,
     output: int | None,
-    cache_read: int,
+    cache_read: int | None,
     cache_write: int,
     requests: float | None,
 ) -> None:
@@ -133,8 +133,9 @@ def call(
         found, used = desk.money.price(name), _usage(desk, fresh, output, cache_read, cache_write)
         stale = desk.money.stale(found)
     cost = call_cost(used, found)
-    parts = f"{used.fresh:,} + {used.cache_read:,} + {used.cache_write:,} → {used.output:,}"
-    say(f"{parts}: {cost:.6f} {found.currency}")
+    sent = f"{used.fresh:,} " + tr("fresh")
+    cached = f"{used.cache_read:,} " + tr("cache read") + f" + {used.cache_write:,} " + tr("cache write")
+    say(f"{sent} + {cached} + {used.output:,} " + tr("output") + f" = {cost:.6f} {found.currency}")
     if requests is not None:
         month = cloud_month(requests, cost)
         say(tr("{requests} a month: {cost}", requests=f"{requests:,.0f}", cost=f"{month:,.2f} {found.currency}"))
@@ -142,10 +143,10 @@ def call(
         say(tr("The price is of {day}: look it up again.", day=found.checked), err=True)
 
 
-def _usage(desk: Desk, fresh: int | None, output: int | None, cache_read: int, cache_write: int) -> Usage:
+def _usage(desk: Desk, fresh: int | None, output: int | None, cache_read: int | None, cache_write: int) -> Usage:
     """What was asked for; the ledger's mean for what wasn't."""
     if fresh is not None and output is not None:
-        return Usage(fresh, output, cache_read, cache_write)
+        return Usage(fresh, output, cache_read or 0, cache_write)
     mean = desk.money.mean_call()
     if mean is None:
         raise UsageError(
@@ -155,7 +156,10 @@ def _usage(desk: Desk, fresh: int | None, output: int | None, cache_read: int, c
         )
     say(tr("From the ledger's mean call."), dim=True, err=True)
     return Usage(
-        mean.fresh if fresh is None else fresh, mean.output if output is None else output, cache_read, cache_write
+        mean.fresh if fresh is None else fresh,
+        mean.output if output is None else output,
+        mean.cache_read if cache_read is None else cache_read,
+        cache_write,
     )
 
 

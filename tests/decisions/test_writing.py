@@ -1,0 +1,77 @@
+"""Sheets as text: what is written is what is read, and a bad line is named."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.decisions.sheet import judge
+from workbench.decisions.writing import read_sheet, write_sheet
+from workbench.errors import UsageError
+from workbench.records.decisions import Criterion, Option, Sheet, Value
+
+TEXT = """# which model
+quality 2 more >= 0.65
+"price a month" 1 less <= 10
+
+A: quality=0.60 "price a month=1"
+"B small": quality=0.75 "price a month=2" -0.1
+"""
+
+
+def measured(link: str) -> Value:
+    return Value(0.8, 0.7, 0.9, link)
+
+
+def test_a_sheet_is_read_as_it_is_meant() -> None:
+    sheet = read_sheet("t", TEXT, measured)
+    quality, price = sheet.criteria
+    assert (quality.weight, quality.better, quality.least) == (2, "more", 0.65)
+    assert (price.name, price.better, price.most) == ("price a month", "less", 10)
+    small = sheet.options[1]
+    assert (small.name, small.penalty, small.values["price a month"].value) == ("B small", pytest.approx(0.1), 2)
+    assert judge(sheet).winner == "B small"
+
+
+def test_links_bring_their_interval_and_stay_links() -> None:
+    sheet = read_sheet("t", "quality 1\nA: quality=run:12:recall@5", measured)
+    assert sheet.options[0].values["quality"] == Value(0.8, 0.7, 0.9, "run:12:recall@5")
+    assert "quality=run:12:recall@5" in write_sheet(sheet)
+
+
+@pytest.mark.parametrize(
+    "line", ["quality", "quality high", "quality 1 best", "quality 1 >=", "A: quality", 'x "', "A: q=x"]
+)
+def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
+    with pytest.raises(UsageError, match="Line 2"):
+        read_sheet("t", f"good 1\n{line}", measured)
+
+
+NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=8)
+NUMBERS = st.integers(0, 1000).map(float)
+
+
+@given(
+    st.dictionaries(NAMES, st.tuples(NUMBERS, st.sampled_from(["more", "less"]), st.none() | NUMBERS), min_size=1),
+    st.lists(NAMES, unique=True, max_size=4),
+    NUMBERS,
+)
+def test_what_is_written_is_read_again(
+    criteria: dict[str, tuple[float, str, float | None]], names: list[str], value: float
+) -> None:
+    made = tuple(
+        Criterion(name, weight, "more" if better == "more" else "less", least=least)
+        for name, (weight, better, least) in criteria.items()
+    )
+    options = tuple(Option(name, {c.name: Value(value) for c in made}) for name in names)
+    sheet = Sheet("t", made, options)
+    assert read_sheet("t", write_sheet(sheet), measured) == sheet
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_sheet_or_refused(text: str) -> None:
+    with suppress(UsageError):
+        assert read_sheet("t", text, measured).title == "t"

@@ -1,0 +1,113 @@
+"""A sheet as a person types it, and back: criteria a line each, then options a line each.
+
+``quality 2 more >= 0.7`` is a criterion of weight 2, of which more is better and which must reach 0.7;
+``B: quality=0.75 price=2 -0.1`` an option with its values and a penalty. A value may be a link to a measurement.
+Names with spaces are quoted, as in a shell. Lines that begin with # are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, Literal, cast
+
+from workbench.errors import UsageError
+from workbench.i18n import tr
+from workbench.records.decisions import Criterion, Option, Sheet, Value
+
+Measured = Callable[[str], Value]
+
+_OPTION: Final = re.compile(r"""^(?P<name>"[^"]*"|[^:=]+?)\s*:\s(?P<rest>.*)$|^(?P<bare>"[^"]*"|[^:=]+?)\s*:$""")
+
+
+def read_sheet(title: str, text: str, measured: Measured, before: Sheet | None = None) -> Sheet:
+    """The sheet that ``text`` describes.
+
+    Args:
+        measured: the value that a link names; it may raise.
+        before: the sheet as it was: values that stay the same keep their intervals and evidence.
+
+    Raises:
+        UsageError: a line can't be understood; it is named.
+    """
+    criteria: dict[str, Criterion] = {}
+    options: dict[str, Option] = {}
+    known = {option.name: option.values for option in before.options} if before else {}
+    ends = {criterion.name: criterion for criterion in before.criteria} if before else {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            if found := _OPTION.match(line.strip()):
+                name = (found["name"] or found["bare"]).strip('"')
+                options[name] = _option(name, found["rest"] or "", measured, known.get(name, {}))
+            else:
+                criterion = _criterion(line)
+                old = ends.get(criterion.name, criterion)
+                criteria[criterion.name] = replace(criterion, unit=old.unit, best=old.best, worst=old.worst)
+        except ValueError as error:
+            raise UsageError(
+                tr("A line can't be read"),
+                tr("Line {number}: {line}", number=number, line=line.strip()),
+                tr("A criterion: quality 2 more >= 0.7. An option: B: quality=0.75 price=2"),
+            ) from error
+    return Sheet(title, tuple(criteria.values()), tuple(options.values()))
+
+
+def _criterion(line: str) -> Criterion:
+    name, weight, *rest = shlex.split(line)
+    made = Criterion(name, float(weight))
+    words = iter(rest)
+    for word in words:
+        if word in ("more", "less"):
+            made = replace(made, better=cast(Literal["more", "less"], word))
+        elif word in (">=", "<="):
+            bound = float(next(words, ""))
+            made = replace(made, least=bound) if word == ">=" else replace(made, most=bound)
+        else:
+            raise ValueError(word)
+    return made
+
+
+def _option(name: str, rest: str, measured: Measured, before: Mapping[str, Value]) -> Option:
+    values: dict[str, Value] = {}
+    penalty = 0.0
+    for part in shlex.split(rest):
+        key, equals, value = part.partition("=")
+        if not equals:
+            penalty = -float(part)
+        elif ":" in value:
+            values[key] = measured(value)
+        else:
+            kept = before.get(key)
+            values[key] = kept if kept and value == f"{kept.value:g}" else Value(float(value))
+    if penalty < 0:
+        raise ValueError(rest)
+    return Option(name, values, penalty)
+
+
+def write_sheet(sheet: Sheet) -> str:
+    """The sheet as ``read_sheet`` reads it."""
+    return "\n".join([*map(_criterion_line, sheet.criteria), "", *map(_option_line, sheet.options)])
+
+
+def _criterion_line(criterion: Criterion) -> str:
+    bounds = [(">=", criterion.least), ("<=", criterion.most)]
+    told = [f"{sign} {value:g}" for sign, value in bounds if value is not None]
+    return " ".join([_quoted(criterion.name), f"{criterion.weight:g}", criterion.better, *told])
+
+
+def _option_line(option: Option) -> str:
+    penalty = [f"{-option.penalty:g}"] if option.penalty else []
+    return " ".join([f"{_quoted(option.name, ':')}:", *_values(option), *penalty])
+
+
+def _values(option: Option) -> Iterator[str]:
+    for name, value in option.values.items():
+        yield f"{shlex.quote(name)}={value.evidence if ':' in value.evidence else f'{value.value:g}'}"
+
+
+def _quoted(name: str, marks: str = "") -> str:
+    return f'"{name}"' if re.search(r"[\s" + re.escape(marks) + "]", name) else name
