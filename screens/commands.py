@@ -46,6 +46,8 @@ class WorkbenchCommands(Provider):
                 partial(app.act, "ask", "rerankers"),
             ),
             (tr("Trace"), tr("The whole story of the answer as JSON"), partial(app.act, "ask", "trace")),
+            (tr("Health"), tr("What is wrong with it, and where its bytes are"), partial(app.act, "corpus", "health")),
+            (tr("Edits"), tr("What was changed, to take back"), partial(app.act, "corpus", "edits")),
             (tr("Retire"), tr("Retire the documents, or restore them"), partial(app.act, "corpus", "retire")),
             (tr("Delete"), tr("Delete the documents, and prove it"), partial(app.act, "corpus", "delete")),
             (tr("Export…"), tr("The collection, or what is marked"), partial(app.act, "corpus", "export")),

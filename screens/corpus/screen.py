@@ -108,6 +108,7 @@ class CorpusScreen(Arranging):
         self._changed_file = False
         self._wanted: Chunk | None = None
         self._walked_to = ""
+        self._steps = 0
         self._latest = Latest(jobs, self, self._read_chunk, self._show_chunk, self._not_read)
 
     def body(self) -> Iterable[Widget]:
@@ -351,23 +352,38 @@ class CorpusScreen(Arranging):
 
     def action_walk(self, step: int) -> None:
         """The next chunk of its document, or the one before; the list follows where it has it."""
+        self._steps += step
+        if self._steps == step:  # else a step is under way, and this one follows it
+            self._walk()
+
+    def _walk(self) -> None:
         chunk, name = self._wanted, self._collection.name if self._collection else ""
-        if chunk is None:
+        if chunk is None or not self._steps:
+            self._steps = 0
             return
+        step = 1 if self._steps > 0 else -1
 
         def read() -> tuple[Chunk | None, int | None]:
             found = self.desk.browser.neighbour(name, chunk.id, step)
             return found, self.desk.browser.key(name, found.id) if found else None
 
-        self.jobs.read(self, read, self._walked)
+        self.jobs.read(self, read, lambda found: self._walked(step, *found), self._not_walked)
 
-    def _walked(self, found: tuple[Chunk | None, int | None]) -> None:
-        chunk, key = found
+    def _not_walked(self, error: WorkbenchError) -> None:
+        self._steps = 0
+        self._not_read(error)
+
+    def _walked(self, step: int, chunk: Chunk | None, key: int | None) -> None:
+        self._steps -= step
         if chunk is None or key is None:
+            self._steps = 0
             self.notify(tr("The document ends here."), timeout=2)
-        elif not self.query_one(ChunkPane).go_to(key):
+            return
+        self._wanted = chunk
+        if not self.query_one(ChunkPane).go_to(key):
             self._walked_to = chunk.id
             self._show_chunk("", chunk)
+        self._walk()
 
     # -- health ----------------------------------------------------------------------------------------------------
 
