@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from statistics import median
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -20,7 +21,7 @@ from screens.style import Line, Tone, content, count
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs, Latest
 from workbench.corpus.chunking import describe_recipe, parse_recipe
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import Cancelled, UsageError, WorkbenchError
 from workbench.i18n import tr
 from workbench.lenses.told import kind_words
 from workbench.records.corpus import Document, Recipe
@@ -98,7 +99,9 @@ class RechunkLab(ModalScreen[None]):
 
     def _cut(self, recipe: Recipe) -> tuple[CutPreview, ...]:
         wanted = [document.id for document in self._documents]
-        return tuple(self._desk.indexes.preview(self._collection, recipe, wanted, self._cancel))
+        with suppress(Cancelled):  # another recipe was typed meanwhile, and is asked for next
+            return tuple(self._desk.indexes.preview(self._collection, recipe, wanted, self._cancel))
+        return ()
 
     def _broke(self, error: WorkbenchError) -> None:
         self._problem(error.message)
