@@ -67,6 +67,7 @@ class DecideTab(ToolTab):
     def compose(self) -> ComposeResult:
         """List and detail."""
         self._things: dict[str, Thing] = {}
+        self._wanted = ""
         with Horizontal(id="decide"):
             yield ListPane(
                 lambda shown, there: tr("Sheets, decisions, symptoms: {shown} of {there}", shown=shown, there=there),
@@ -96,6 +97,8 @@ class DecideTab(ToolTab):
     def _show(self, things: dict[str, Thing]) -> None:
         self._things = things
         self.query_one(ListPane).show([Row(key, _cells(thing)) for key, thing in things.items()])
+        self.query_one("#things-grid", Grid).go_to(self._wanted)
+        self._wanted = ""
 
     def entered(self) -> None:
         """The list."""
@@ -123,6 +126,7 @@ class DecideTab(ToolTab):
 
     def _written(self, sheet: Sheet | None) -> None:
         if sheet:
+            self._wanted = f"sheet {sheet.title}"
             self.reload()
 
     def action_record(self) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import UsageError
 from workbench.money.costs import (
+    amount,
     break_even_requests,
     cache_plan,
     call_cost,
@@ -58,6 +59,14 @@ def test_the_break_even_is_the_first_number_of_calls_that_costs_less(
     assert plan.mean(plan.break_even) < plan.full + slack
     if plan.break_even > 1:
         assert plan.mean(plan.break_even - 1) >= plan.full - slack
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0.000846, "0.000846"), (0.0456, "0.0456"), (8.2e-6, "0.00000820"), (1234.5, "1,234.50"), (0, "0.00")],
+)
+def test_money_is_told_with_the_digits_that_matter(value: float, told: str) -> None:
+    assert amount(value) == told
 
 
 def test_the_hit_ratio_of_14_400_in_20_000_tokens_is_72_percent() -> None:

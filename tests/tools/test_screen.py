@@ -141,6 +141,25 @@ async def test_a_sheet_is_judged_and_decided_on(desk: Desk) -> None:
         assert [row.cells[1] for row in tools.query_one("#things-grid", Grid).rows] == ["The text comes slowly"]
 
 
+async def test_a_sheet_is_written_as_lines_and_a_bad_line_is_told(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await enter(pilot, "d")
+        await pilot.press("n")
+        app.screen.query_one("#title", Input).value = "another"
+        app.screen.query_one(TextArea).text = "quality high"
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert "Line 1: quality high" in screen_text(app)
+        app.screen.query_one(TextArea).text = "quality 1\nonly: quality=0.5"
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert desk.decisions.judge("another").winner == "only"
+        await pilot.press("e")
+        await settle(pilot)
+        assert "only: quality=0.5" in screen_text(app)
+
+
 async def test_with_no_server_it_says_how_to_add_one_and_tells_an_address_that_does_not_answer(desk: Desk) -> None:
     app = WorkbenchApp(desk)
     async with app.run_test(size=LARGE) as pilot:

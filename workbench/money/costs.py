@@ -45,8 +45,10 @@ def cache_plan(prefix: int, fresh: int, output: int, price: Price) -> CachePlan:
 
 
 def amount(value: float) -> str:
-    """Money with two decimals; under 1, with four digits that say something: "0.000846"."""
-    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"
+    """Money with two decimals; under 1, with three digits that say something: "0.000846"."""
+    if abs(value) >= 1 or value == 0:
+        return f"{value:,.2f}"
+    return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
 
 
 def hit_ratio(usage: Usage) -> float | None:
