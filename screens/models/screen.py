@@ -13,12 +13,11 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from screens.base import ModeScreen
-from screens.dialogs import ErrorDialog, PathDialog
-from screens.messages import HashMoved, LoadMoved, ServerSeen
+from screens.dialogs import PathDialog
+from screens.messages import HashMoved, ServerSeen
 from screens.models.card import Shelf, card, columns, legend, nothing, row, title
 from screens.models.gauges import GaugesStrip
-from screens.models.loading import describe, progress_text
+from screens.models.loading import LoadingScreen
 from screens.models.note import ModelNoteDialog
 from screens.models.rooms import Rooms
 from screens.models.served import served_by, served_card, served_row
@@ -28,11 +27,10 @@ from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Grid, ListPane
 from screens.widgets.memory import memory_lines
 from screens.work import Job, Jobs
-from workbench.errors import EngineError, ServerError, WorkbenchError
 from workbench.i18n import tr
 from workbench.library.notes import card_markdown
 from workbench.records.library import HashProgress, ModelNote, Preset
-from workbench.records.models import KvType, LoadedModel, LoadProgress, LoadSettings, MemoryFit, ModelFile, SaferLoad
+from workbench.records.models import KvType, LoadSettings, MemoryFit, ModelFile
 from workbench.records.servers import Server
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ CONTEXTS = (1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 
 
-class ModelsScreen(ModeScreen):
+class ModelsScreen(LoadingScreen):
     """The library beside the card of the file under the cursor, gauges below."""
 
     CSS_PATH = ["models.tcss", "bench.tcss", "ladder.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
@@ -78,12 +76,9 @@ class ModelsScreen(ModeScreen):
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
         self._shelf = Shelf()
-        self._settings = LoadSettings()
         self._under_cursor = ""
         self._loaded = ""
         self._ended = False
-        self._tried = ("", self._settings)
-        self._loading: Job | None = None
         self._hashing: Job | None = None
         self._looking: Job | None = None
         self._tried_to_hash: set[str] = set()
@@ -216,19 +211,24 @@ class ModelsScreen(ModeScreen):
         """The next larger or smaller context, for the next load."""
         now = self._settings.context
         others = [c for c in CONTEXTS if c > now] if step > 0 else [c for c in reversed(CONTEXTS) if c < now]
-        self._set(replace(self._settings, context=others[0] if others else now))
+        self.change_settings(replace(self._settings, context=others[0] if others else now))
 
     def action_kv_type(self) -> None:
         """The next type of keys and values, for the next load."""
         following = (KV_TYPES.index(self._settings.kv_type) + 1) % len(KV_TYPES)
-        self._set(replace(self._settings, kv_type=KV_TYPES[following]))
+        self.change_settings(replace(self._settings, kv_type=KV_TYPES[following]))
 
     def action_window(self) -> None:
         """Whether layers with a window keep the whole context, for the next load."""
-        self._set(replace(self._settings, whole_window=not self._settings.whole_window))
+        self.change_settings(replace(self._settings, whole_window=not self._settings.whole_window))
 
-    def _set(self, settings: LoadSettings) -> None:
+    def change_settings(self, settings: LoadSettings) -> None:
+        """Of the next load."""
         self._settings = settings
+        self._read(rescan=False)
+
+    def loaded_or_not(self) -> None:
+        """What fits may be other now."""
         self._read(rescan=False)
 
     def action_settings(self) -> None:
@@ -257,7 +257,7 @@ class ModelsScreen(ModeScreen):
                 library.presets.save(replace(known, load=chosen.settings))
 
         self.jobs.read(self, keep, lambda _: None)
-        self._set(chosen.settings)
+        self.change_settings(chosen.settings)
         if chosen.load:
             self.action_load()
 
@@ -324,84 +324,7 @@ class ModelsScreen(ModeScreen):
                 told = tr("It embeds. In a shell: workbench servers embed {url}", url=served.server.endpoint.url)
                 self.notify(told, timeout=6, markup=False)
             else:
-                self._begin(key, served.model.name)
-
-    def load(self, file: ModelFile) -> None:
-        """Loads a file, unless one is being loaded."""
-        self._begin(file.path, file.name)
-
-    def _begin(self, path: str, name: str) -> None:
-        if self._loading:
-            self.notify(tr("Another model is being loaded: esc stops it."), severity="warning", timeout=3)
-            return
-        settings = self._settings
-        self._tried = path, settings
-        self._loading = self.jobs.run(
-            self,
-            tr("load {name}", name=name),
-            lambda cancel: self.desk.open_model(path, settings, cancel),
-            each=LoadMoved,
-            then=self._finished,
-            failed=self._failed,
-            describe=describe,
-        )
-        self._progress(LoadProgress(0.0))
-
-    @on(LoadMoved)
-    def moved(self, event: LoadMoved) -> None:
-        """The bar grows."""
-        if self._loading:
-            self._progress(event.progress)
-
-    def _progress(self, progress: LoadProgress) -> None:
-        self.query_one("#gauges", Static).update(progress_text(progress))
-
-    def _finished(self, last: LoadProgress | None) -> None:
-        self._loading = None
-        self.refresh_bindings()
-        self._read(rescan=False)
-        if last and last.model:
-            self._ready(last.model)
-
-    def _ready(self, model: LoadedModel) -> None:
-        taken = model.offload
-        if taken.reason:
-            told = tr("{taken} of {asked} layers on the GPU:", taken=taken.taken, asked=taken.asked)
-            self.notify(f"{told} {taken.reason}", severity="warning", timeout=8, markup=False)
-        else:
-            self.notify(tr("{name} is ready.", name=model.file.name), timeout=3, markup=False)
-
-    def _failed(self, error: WorkbenchError) -> None:
-        self._finished(None)
-        self._offer(error)
-
-    def action_failure(self) -> None:
-        """Why the process of the loaded model ended."""
-
-        def death() -> WorkbenchError | None:
-            generator = self.desk.library.generator
-            return generator.death if generator else None
-
-        self.jobs.read(self, death, lambda error: self._offer(error) if error else None)
-
-    def _offer(self, error: WorkbenchError) -> None:
-        """Tells of the failure, and offers to try again with less."""
-        path, settings = self._tried
-        if not isinstance(error, EngineError) or isinstance(error, ServerError):
-            self.bench.show_error(error)
-            return
-
-        def offer(safer: SaferLoad | None) -> None:
-            self.app.clear_notifications()  # one that tells of the same would cover it
-            dialog = ErrorDialog(error, safer.change if safer else "")
-            self.app.push_screen(dialog, lambda again: self._again(path, safer) if again and safer else None)
-
-        self.jobs.read(self, lambda: self.desk.library.safer(error, path, settings), offer)
-
-    def _again(self, path: str, safer: SaferLoad) -> None:
-        self._set(safer.settings)
-        if file := self._shelf.files.get(path):
-            self.load(file)
+                self.begin(key, served.model.name)
 
     def action_stop(self) -> None:
         """Stops loading, else shuts the room that is open."""

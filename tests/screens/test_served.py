@@ -61,7 +61,7 @@ async def test_a_model_that_embeds_is_not_talked_to() -> None:
     desk = FakeDesk()
     desk.servers.there = (LOCAL,)
     app = app_on(desk)
-    async with app.run_test(size=LARGE) as pilot:
+    async with app.run_test(size=LARGE, notifications=True) as pilot:
         await pilot.press("f1")
         await settle(pilot)
         await pilot.press("end", "enter")
