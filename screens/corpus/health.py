@@ -332,8 +332,8 @@ def _told(check: HealthCheck) -> Content:
     first = (check.title, Tone.STRONG), f"   {number}", (f"   {check.measured}" if check.measured else "", Tone.DIM)
     if check.passed:
         return content(*first, "\n", ("✓ " + tr("nothing found"), Tone.GOOD))
-    fix: Line = (("f ", Tone.ACCENT), (tr("does it"), Tone.STRONG), "   ") if check.repair else ""
-    return content(*first, "\n", fix, ("→ ", Tone.ACCENT), check.remedy)
+    fix: Line = ("   ", ("f ", Tone.ACCENT), (tr("does it"), Tone.STRONG)) if check.repair else ""
+    return content(*first, "\n", ("→ ", Tone.ACCENT), check.remedy, fix)
 
 
 def _findings(check: HealthCheck) -> list[Row]:
