@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+import json
 import threading
-from pathlib import Path
+from contextlib import closing
 
 import pytest
 
 from storage.driver import connect
+from storage.migrations import MIGRATIONS, migrate
 from tests.embedders import HashEmbedder
 from tests.exchange.conftest import Bench
 from tests.exchange.contents import contents
@@ -115,13 +116,17 @@ def test_a_damaged_or_foreign_snapshot_is_refused(bench: Bench, damage: str) -> 
     assert not list(bench.folder.glob(".restore-*"))
 
 
-def test_an_older_file_is_brought_up_to_date_on_the_way(bench: Bench) -> None:
+def test_a_snapshot_of_an_older_version_is_brought_up_to_date_on_the_way(bench: Bench) -> None:
     path = bench.exchange.take_snapshot("old").path
-    old = Path(__file__).parents[1] / "storage" / "old.db"
-    if old.exists():
-        shutil.copyfile(old, path)
+    path.unlink()
+    with closing(connect(path, "create")) as old:
+        migrate(old, path, MIGRATIONS[:12])
+        recipe = json.dumps({"name": "structure", "size": 64})
+        old.execute("INSERT INTO collection (name, recipe, created) VALUES ('then', ?, '2025-01-01')", (recipe,))
     kept = path.read_bytes()
     bench.exchange.restore_snapshot("old")
+    assert [c.name for c in bench.store.corpus.collections()] == ["then"]
+    assert bench.store.indexes.embedder_name("then") == ""
     assert path.read_bytes() == kept
 
 

@@ -7,13 +7,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from workbench.evals.formats.json_text import parse
 from workbench.exchange.rows import bad_row, changed_file
-from workbench.exchange.tables import checked_row, vector_values
+from workbench.exchange.tables import checked_row, vector_text
 from workbench.i18n import tr
-from workbench.records.exchange import ExportColumn, ExportedFile, ExportRow
+from workbench.records.exchange import Cell, ExportColumn, ExportedFile, ExportRow
 
 _LONGEST: Final = 512 << 20
 """Bytes of a line; a document is one line."""
@@ -26,8 +26,8 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[ExportRow]
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
         for row in rows:
             count += 1
-            values = {column.name: _value(row[column.name], column) for column in columns}
-            file.write(json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n")
+            cells = (f'"{column.name}":{_json(row[column.name], column)}' for column in columns)
+            file.write("{" + ",".join(cells) + "}\n")
     return count
 
 
@@ -51,17 +51,12 @@ def read(path: Path, columns: Sequence[ExportColumn], expected: ExportedFile) ->
         raise changed_file(path)
 
 
-def _value(cell: Any, column: ExportColumn) -> Any:
-    if cell is None:
-        return None
-    match column.kind:
-        case "json":
-            return json.loads(cell)
-        case "bytes":
-            return base64.b64encode(cell).decode("ascii")
-        case "boolean":
-            return bool(cell)
-        case "float32" | "int8" | "uint8":
-            return vector_values(cell, column.kind)
-        case _:
-            return cell
+def _json(cell: Cell, column: ExportColumn) -> str:
+    """A cell as JSON. What is JSON already has no line ends in it."""
+    if isinstance(cell, bytes):
+        if column.kind == "bytes":
+            return f'"{base64.b64encode(cell).decode("ascii")}"'
+        return vector_text(cell, column.kind)
+    if column.kind == "json" and isinstance(cell, str):
+        return cell
+    return json.dumps(bool(cell) if column.kind == "boolean" else cell, ensure_ascii=False)

@@ -77,10 +77,12 @@ def token_bytes(stamp: IndexStamp) -> int:
     return -(-dimension // 8) if stamp.recipe.token_vectors == "bits" else dimension  # noqa: S105 -- not a password
 
 
-def vector_values(cell: bytes, kind: ColumnKind) -> list[Any]:
-    """Components as Python numbers. Nine digits tell every float32 from its neighbours, so nothing is lost in text."""
-    values: list[Any] = np.frombuffer(cell, _VECTOR_TYPES[kind]).tolist()
-    return [float(f"{value:.9g}") for value in values] if kind == "float32" else values
+def vector_text(cell: bytes, kind: ColumnKind) -> str:
+    """As a JSON list. Nine digits tell every float32 from its neighbours, so nothing is lost in text."""
+    values = np.frombuffer(cell, _VECTOR_TYPES[kind])
+    one = "%.9g" if kind == "float32" else "%d"
+    text = "[" + ",".join([one] * len(values)) % tuple(values.tolist()) + "]"
+    return text.replace("-0,", "-0.0,").replace("-0]", "-0.0]")  # a whole number would be read without its sign
 
 
 def checked_row(values: Any, columns: Sequence[ExportColumn]) -> ExportRow:

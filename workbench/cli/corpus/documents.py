@@ -242,9 +242,12 @@ def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bo
         ids = [_document_id(desk, name, collection, gone=traces) for name in names]
         _confirm(tr("Delete {count} documents for good?", count=len(ids)), yes)
         checks = desk.delete_documents(ids, traces=traces)
+        snapshots = len(desk.exchange.snapshots())
     for check in checks:
         name = check.source_id or names[ids.index(check.document_id)]
         say(f"{'✓' if check.gone else '✗'} {name}: {_deletion(check)}", newlines=False)
+    if snapshots:
+        say(tr("{count} snapshots keep what they held: workbench snapshot list", count=snapshots))
     if not all(c.gone for c in checks):
         sys.exit(1)
 
