@@ -40,11 +40,14 @@ def measured(found: Sequence[FormRecall], own: VectorForm) -> Content:
     if not found:
         return Content("")
     first = found[0]
+    asked, passing = count(first.recall.n), count(first.passing)
     head = tr(
-        "Recall_ANN against exact: {count} questions, {passing} chunks pass the filter",
-        count=count(first.recall.n),
-        passing=count(first.passing),
+        "Recall_ANN against exact: {count} questions, {passing} chunks pass the filter", count=asked, passing=passing
     )
+    if first.stand_in:
+        head = tr(
+            "Recall_ANN against exact: {count} of {passing} chunks stand in for questions", count=asked, passing=passing
+        )
     lines: list[Line] = [(head + "\n", Tone.STRONG)]
     for one in found:
         mark: Line = ("✓ ", Tone.GOOD) if one.form == own else "  "

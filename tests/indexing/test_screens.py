@@ -70,7 +70,7 @@ async def test_each_form_is_measured_before_it_is_chosen_and_an_index_is_dropped
         await settle(pilot)
         await pilot.press("I", "m")
         await settle(pilot)
-        assert "Recall_ANN against exact: 6 questions, 6 chunks pass the filter" in screen_text(app)
+        assert "Recall_ANN against exact: 6 of 6 chunks stand in for questions" in screen_text(app)
         await pilot.press("b")
         await settle(pilot)
         await pilot.press("enter")

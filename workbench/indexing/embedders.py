@@ -12,7 +12,7 @@ from workbench.engine.embedding import list_embedders, open_embedder
 from workbench.errors import EngineError, MissingModelError
 from workbench.i18n import tr
 from workbench.ports import Embedder, Store
-from workbench.records.corpus import Index
+from workbench.records.corpus import EmbedderInfo, Index
 from workbench.servers.embedders import ServedEmbedders
 
 EMBEDDER_SETTING: Final = "desk.embedder"
@@ -56,7 +56,8 @@ class Embedders:
 
     def name(self) -> str:
         """Of the one that questions to the chosen collection go through, or would."""
-        return self._store.indexes.embedder_name(self._collection()) or self.default()
+        made = self._store.indexes.embedder(self._collection())
+        return made.name if made else self.default()
 
     def named(self, name: str) -> Embedder:
         """Raises MissingModelError, EngineError for a folder that can't be understood."""
@@ -69,23 +70,22 @@ class Embedders:
 
     def of(self, index: Index) -> Embedder | None:
         """The one that the index's vectors came from, None when it isn't installed."""
-        installed = self.names()
-        likely = sorted(installed, key=lambda name: name != index.embedder.name)
-        for name in likely:
+        return self._like(index.embedder)
+
+    def _like(self, made: EmbedderInfo) -> Embedder | None:
+        """The one of that fingerprint; the one of that name is tried first."""
+        for name in sorted(self.names(), key=lambda name: name != made.name):
             with suppress(MissingModelError, EngineError):
                 found = self.named(name)
-                if found.info.fingerprint == index.embedder.fingerprint:
+                if found.info.fingerprint == made.fingerprint:
                     self._used = True
                     return found
         return None
 
     def current(self, collection: str = "") -> Embedder | None:
         """That of the collection's current index (the chosen one's when "" is given), else the default."""
-        name = collection or self._collection()
-        index = None
-        if name in self._store.corpus.collection_names():
-            index = self._store.corpus.current_index(name)
-        found = self.of(index) if index else None
+        made = self._store.indexes.embedder(collection or self._collection())
+        found = self._like(made) if made else None
         if found is None and (default := self.default()):
             found = self.named(default)
         return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Final, TypeAlias
 
@@ -68,7 +69,8 @@ def measure_recall(
     ids, vectors = store.indexes.matrix(exact, where)
     if not ids:
         raise UsageError(tr("Nothing to measure"), tr("No chunk passes the filter."), tr("Choose another filter."))
-    queries = _queries(vectors, embedder, questions, cancel)
+    stand_in = embedder is None or len(questions) < FEW
+    queries = _sampled(vectors) if embedder is None or stand_in else _embedded(embedder, questions, cancel)
     forms = _forms(index)
     judge = _Judge(vectors, queries)
     measured: list[FormRecall] = []
@@ -81,14 +83,18 @@ def measure_recall(
         asked, milliseconds = _asked(store, index, ids, queries, where, cancel)
         measured = [one for one in measured if one.form != index.form]
         measured += _figures(index.form, judge, asked, index, text, milliseconds)
-    yield RecallProgress(len(forms) + 1, len(forms) + 1, tuple(measured), finished=True)
+    told = tuple(replace(one, stand_in=stand_in) for one in measured)
+    yield RecallProgress(len(forms) + 1, len(forms) + 1, told, finished=True)
 
 
-def _queries(vectors: Matrix, embedder: Embedder | None, questions: Sequence[str], cancel: Cancel | None) -> Matrix:
-    """A unit vector for each question (m, d); of chunks, where too few questions would tell nothing."""
-    if embedder is None or len(questions) < FEW:
-        picked = np.random.default_rng(0).permutation(len(vectors))[:SAMPLED]
-        return vectors[np.sort(picked)]
+def _sampled(vectors: Matrix) -> Matrix:
+    """Chunks that stand in for questions (m, d)."""
+    picked = np.random.default_rng(0).permutation(len(vectors))[:SAMPLED]
+    return vectors[np.sort(picked)]
+
+
+def _embedded(embedder: Embedder, questions: Sequence[str], cancel: Cancel | None) -> Matrix:
+    """A unit vector for each question (m, d)."""
     found = []
     for question in dict.fromkeys(questions[:SAMPLED]):
         stop_if(cancel)

@@ -20,8 +20,8 @@ class IndexRepository(Protocol):
         """Raises NotFoundError for one that isn't there or was dropped."""
         ...
 
-    def embedder_name(self, collection: str) -> str:
-        """Of the collection's current index, "" where there is none; quick enough to ask many times a second."""
+    def embedder(self, collection: str) -> EmbedderInfo | None:
+        """That the collection's current index was made with, None where there is none; quick enough for every key."""
         ...
 
     def open(

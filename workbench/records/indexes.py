@@ -46,6 +46,7 @@ class FormRecall:
         vectors: N; ``bytes``: M = N · d · b of the form.
         passing: chunks that pass the filter, among which both search.
         milliseconds: of one question, by the median; None where it wasn't searched as in use.
+        stand_in: chunks of the index were asked, as there were too few questions.
     """
 
     form: VectorForm
@@ -56,6 +57,7 @@ class FormRecall:
     passing: int
     filter: str = ""
     milliseconds: float | None = None
+    stand_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)

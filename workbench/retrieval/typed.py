@@ -47,11 +47,13 @@ class TypedSearch:
         self._dense = ThreadPoolExecutor(1, "workbench-dense")
         self._plan: _Plan | None = None
         self._views: dict[str, HitView] = {}
+        self._kept: int | None = None
 
     def keep(self, collection: str) -> None:
         """Reads the collection's vectors into memory, within what the setting allows. Takes a second at 100,000."""
         index = self._store.corpus.current_index(collection)
         if index is not None:
+            self._kept = index.id
             allowed = self._store.settings.get(MEMORY_SETTING)
             self._store.search.keep(index, (int(allowed) if allowed.isdigit() else MEMORY_MIB) << 20)
 
@@ -96,6 +98,8 @@ class TypedSearch:
             return plan
         self._views.clear()
         index = searcher.index(options.collection)
+        if self._kept not in (None, index.id):  # another index is current now: read before this question meets it
+            self._dense.submit(self.keep, options.collection)
         where, filtered = searcher.filter(index, options)
         plan = self._plan = _Plan(options.collection, revision, options.filter, index, where, filtered)
         return plan

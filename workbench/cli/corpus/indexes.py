@@ -244,14 +244,9 @@ def recall(front: FrontEnds, index_id: int, collection: str, dataset: str, filte
     print_table((tr("form"), "k", "Recall_ANN@k", "N·d·b", "ms", ""), rows, right=(1, 2, 3, 4))
     if measured:
         first = measured[0]
-        say(
-            tr(
-                "{count} questions, {passing} of {vectors} chunks pass the filter.",
-                count=first.recall.n,
-                passing=first.passing,
-                vectors=first.vectors,
-            )
-        )
+        asked = tr("{count} chunks stood in for questions.") if first.stand_in else tr("{count} questions.")
+        passing = tr("{passing} of {vectors} chunks pass the filter.", passing=first.passing, vectors=first.vectors)
+        say(f"{asked.format(count=first.recall.n)} {passing}")
 
 
 def _recall_row(one: FormRecall) -> tuple[str, ...]:
