@@ -126,7 +126,7 @@ def test_a_snapshot_of_an_older_version_is_brought_up_to_date_on_the_way(bench: 
     kept = path.read_bytes()
     bench.exchange.restore_snapshot("old")
     assert [c.name for c in bench.store.corpus.collections()] == ["then"]
-    assert bench.store.indexes.embedder_name("then") == ""
+    assert bench.store.corpus.indexes("then") == ()
     assert path.read_bytes() == kept
 
 
