@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 300
 """Pieces of a text that are drawn."""
+Call = Callable[[str], tuple[Cut, ...]]
 PARTS: Final = tuple(f.name for f in fields(WindowBudget))
 EXAMPLE: Final = WindowBudget(4096, instructions=600, documents=2000, question=50, output=256)
 
@@ -49,7 +52,13 @@ class TokensTab(ToolTab):
 
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
-        self._cutting = Latest[str, tuple[Cut, ...]](jobs, self, desk.tokens.cuts, self._show, self._failed)
+        quick: Call = partial(desk.tokens.cuts, kinds=("model", "encoding"))
+        slow: Call = partial(desk.tokens.cuts, kinds=("embedder",))  # its process takes seconds to start
+        self._cutting = tuple(
+            Latest(jobs, self, call, partial(self._show, place), self._failed)
+            for place, call in enumerate((quick, slow))
+        )
+        self._cuts: list[tuple[Cut, ...]] = [(), ()]
 
     def compose(self) -> ComposeResult:
         """Text, cuts, budget."""
@@ -82,9 +91,12 @@ class TokensTab(ToolTab):
     @on(TextArea.Changed)
     def _cut(self) -> None:
         if text := self.query_one(TextArea).text:
-            self._cutting.submit(text)
+            for latest in self._cutting:
+                latest.submit(text)
 
-    def _show(self, text: str, cuts: tuple[Cut, ...]) -> None:
+    def _show(self, place: int, text: str, found: tuple[Cut, ...]) -> None:
+        self._cuts[place] = found
+        cuts = [cut for part in self._cuts for cut in part]
         lines: list[Line] = []
         for cut in cuts:
             each = f"{len(text) / cut.count:.2f}" if cut.count else "–"

@@ -24,8 +24,9 @@ from workbench.text.counting import tiktoken_encoding
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    """With two calls and a sheet."""
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """With two calls and a sheet; no embedder, which would take seconds to start for each test."""
+    monkeypatch.setenv("WORKBENCH_MODELS", str(tmp_path))
     opened = Desk(open_store(tmp_path / "lab.db"))
     for purpose in ("ask", "eval"):
         opened.money.ledger.record(Call(datetime.now(UTC), "", "m", purpose, Usage(5_600, 100, 14_400), 900.0))

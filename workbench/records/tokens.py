@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
+
+CutKind: TypeAlias = Literal["model", "encoding", "embedder"]
+"""The loaded model's own tokenizer; a public encoding, an estimate for any local model; the embedder's."""
+KINDS: Final[tuple[CutKind, ...]] = get_args(CutKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +24,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text under one tokenizer.
-
-    Attributes:
-        kind: a public encoding (an estimate for any local model), the loaded model's own tokenizer, the embedder's.
-    """
+    """A text under one tokenizer."""
 
     tokenizer: str
-    kind: Literal["encoding", "model", "embedder"]
+    kind: CutKind
     pieces: tuple[Piece, ...]
 
     @property

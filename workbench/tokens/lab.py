@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from workbench.errors import NotFoundError
 from workbench.i18n import tr
 from workbench.ports import Embedder, Generator
-from workbench.records.tokens import Cut, Piece, PrefixReport
+from workbench.records.tokens import KINDS, Cut, CutKind, Piece, PrefixReport
 from workbench.text.counting import ENCODINGS, tiktoken_encoding
 from workbench.tokens.prefix import compare_prompts
 
@@ -23,16 +23,23 @@ class TokenLab:
     def __init__(self, loaded: Callable[[], Generator | None], embedder: Callable[[], Embedder | None]) -> None:
         self._loaded, self._embedder = loaded, embedder
 
-    def tokenizers(self) -> tuple[str, ...]:
+    def tokenizers(self, kinds: Sequence[CutKind] = KINDS) -> tuple[str, ...]:
         """Their names: the loaded model's first, the embedder's last."""
         model, embedder = self._loaded(), self._embedder()
-        names = [model.model.file.name] if model and not model.death else []
-        names += [name for name in ENCODINGS if tiktoken_encoding(name)]
-        return (*names, *([embedder.tokenizer.name] if embedder else []))
+        found: dict[CutKind, list[str]] = {
+            "model": [model.model.file.name] if model and not model.death else [],
+            "encoding": [name for name in ENCODINGS if "encoding" in kinds and tiktoken_encoding(name)],
+            "embedder": [embedder.tokenizer.name] if embedder else [],
+        }
+        return tuple(name for kind, names in found.items() if kind in kinds for name in names)
 
-    def cuts(self, text: str) -> tuple[Cut, ...]:
-        """``text`` under each of ``tokenizers``. Raises EngineError when a process of theirs fails."""
-        return tuple(self.cut(text, name) for name in self.tokenizers())
+    def cuts(self, text: str, kinds: Sequence[CutKind] = KINDS) -> tuple[Cut, ...]:
+        """``text`` under each of ``tokenizers``; the embedder's process may have to start first.
+
+        Raises:
+            EngineError: a process of theirs fails.
+        """
+        return tuple(self.cut(text, name) for name in self.tokenizers(kinds))
 
     def cut(self, text: str, tokenizer: str) -> Cut:
         """``text`` under one of them. Raises NotFoundError, EngineError."""
