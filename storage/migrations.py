@@ -82,7 +82,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0020_trace_hits", _runs(schema_lenses.LENSES)),
     Migration("0021_indexes", _runs(schema_indexes.INDEXES)),
     Migration("0022_model_calls", _runs(schema_usage.USAGE)),
-    Migration("0022_chunk_orders", _runs(schema_browsing.BROWSING)),
+    Migration("0023_chunk_orders", _runs(schema_browsing.BROWSING)),
 )
 
 
