@@ -429,9 +429,9 @@ class Desk:
         for _ in self.open_model(path, settings, cancel):
             pass
 
-    def embedder(self) -> EmbedderInfo | None:
-        """The embedder in use, None when none is installed."""
-        found = self._open_embedder()
+    def embedder(self, collection: str = "") -> EmbedderInfo | None:
+        """That of the collection's index (the chosen one's for ""), else the default; None when none is installed."""
+        found = self._embedders.current(collection)
         return found.info if found else None
 
     # -- evals -----------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def doctor(bench: Bench) -> Doctor:
     def ingest(request: IngestRequest, cancel: Cancel | None) -> Iterator[IngestProgress]:
         return Ingester(bench.store.corpus, bench.embedder).run(request, cancel)
 
-    return Doctor(bench.store, lambda: bench.embedder.info, lambda: bench.embedder, ingest)
+    return Doctor(bench.store, lambda _: bench.embedder.info, lambda _: bench.embedder, ingest)
 
 
 def examine(doctor: Doctor) -> dict[str, HealthCheck]:

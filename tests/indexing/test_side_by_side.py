@@ -10,6 +10,7 @@ import pytest
 from tests.embedders import INFO, HashEmbedder
 from tests.indexing.conftest import NAME, Lab
 from workbench.corpus.chunking import recipe_from
+from workbench.corpus.embedding import ChunkEmbedder
 from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError
 from workbench.records.corpus import VectorForm
 from workbench.records.evals import Case, GoldSpan
@@ -39,6 +40,8 @@ def test_a_query_meets_vectors_of_its_own_embedder_or_none(lab: Lab) -> None:
     assert "made by other" in mixed.lanes[1].skipped
     with pytest.raises(EngineError, match="numbers"):
         lab.store.search.dense(built, lab.installed["hash"].embed_query("x")[:8], AllOf(()), 5)
+    with pytest.raises(EngineError, match="made by other"):
+        ChunkEmbedder(lab.store.corpus, lab.installed["hash"], built)
     lab.indexes.switch(built.id)
     chosen = Searcher(lab.store, lab.installed["hash"], embedders=lab.embedders.of)
     assert chosen.search("the pump", SearchOptions(NAME)).lanes[1].skipped == ""

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
+from workbench.errors import EngineError
+from workbench.i18n import tr
 from workbench.ports import Cancel, CorpusRepository, Embedder, PackedTokens, Vector
 from workbench.records.corpus import Index
 from workbench.retrieval.late import pack_int8, pack_signs
@@ -14,9 +16,24 @@ Embedded: TypeAlias = tuple[Vector, PackedTokens | None]
 
 
 class ChunkEmbedder:
-    """Embeds for one index. Token vectors are packed as they come: whole ones of a long book would fill the memory."""
+    """Embeds for one index. Token vectors are packed as they come: whole ones of a long book would fill the memory.
+
+    Raises:
+        EngineError: the index was made by another embedder.
+    """
 
     def __init__(self, corpus: CorpusRepository, embedder: Embedder, index: Index) -> None:
+        if embedder.info.fingerprint != index.embedder.fingerprint:  # vectors of two embedders never meet
+            raise EngineError(
+                tr("Another embedder"),
+                tr(
+                    "Index {id} was made by {its}, not by {mine}.",
+                    id=index.id,
+                    its=index.embedder.name,
+                    mine=embedder.info.name,
+                ),
+                tr("Install its own embedder again, or build an index with this one: workbench indexes build"),
+            )
         self._corpus, self._embedder, self._index = corpus, embedder, index
 
     def embed(self, texts: Sequence[str], cancel: Cancel) -> Iterator[Embedded]:

@@ -35,7 +35,7 @@ class Doctor:
     """The health of one file's collections. Long work iterates in a worker thread.
 
     Args:
-        installed: the embedder that questions are embedded with, None when there is none.
+        installed: the embedder that a collection's questions are embedded with, None when there is none.
         embedder: the same, able to embed. Raises MissingModelError.
         ingest: reads sources again.
     """
@@ -43,8 +43,8 @@ class Doctor:
     def __init__(
         self,
         store: Store,
-        installed: Callable[[], EmbedderInfo | None],
-        embedder: Callable[[], Embedder],
+        installed: Callable[[str], EmbedderInfo | None],
+        embedder: Callable[[str], Embedder],
         ingest: Callable[[IngestRequest, Cancel | None], Iterator[IngestProgress]],
     ) -> None:
         self._store = store
@@ -135,7 +135,7 @@ class Doctor:
             *health.without_vector(index.id),
             *(name for name, _ in checks.bad_rows(health.vector_batches(index.id))),
         ]
-        embedder = ChunkEmbedder(self._store.corpus, self._embedder(), index)
+        embedder = ChunkEmbedder(self._store.corpus, self._embedder(index.collection), index)
         for done in range(0, len(ids), _EMBEDDED):
             yield RepairProgress("embed", done, len(ids))
             chunks = self._store.corpus.chunks_by_id(ids[done : done + _EMBEDDED])
@@ -165,7 +165,7 @@ class _Patient:
     """A collection as it was when the examination began, and the steps of it, in order."""
 
     def __init__(
-        self, store: Store, collection: str, installed: Callable[[], EmbedderInfo | None], cancel: Cancel | None
+        self, store: Store, collection: str, installed: Callable[[str], EmbedderInfo | None], cancel: Cancel | None
     ) -> None:
         self._store, self._installed, self._cancel = store, installed, cancel
         self.index = _current(store, collection)
@@ -210,7 +210,8 @@ class _Patient:
     def _indexed(self) -> list[HealthCheck]:
         health = self._store.health
         missing = health.without_vector(self.index.id), health.without_words(self.index.id)
-        return [*checks.unindexed(*missing, self._by_id), checks.foreign_embedder(self.index, self._installed())]
+        used = self._installed(self.index.collection)
+        return [*checks.unindexed(*missing, self._by_id), checks.foreign_embedder(self.index, used)]
 
     def _texts(self) -> list[HealthCheck]:
         spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
