@@ -92,7 +92,9 @@ def test_a_contract_report_says_where_compatible_is_not(desk: Desk, name: str, r
     url: str = request.getfixturevalue(name)
     *_, report = desk.servers.examine(url)
     found = {check.key: check.outcome for check in report.checks}
-    assert {found[key] for key in ("stream", "reason", "max_tokens", "stop", "repeat", "cancel")} == {"kept"}
+    assert {found[key] for key in ("stream", "reason", "max_tokens", "stop")} == {"kept"}
+    # What a busy machine may change: arithmetic in batches of another size, and how soon the next call is answered.
+    assert {found[key] for key in ("repeat", "cancel")} <= {"kept", "differs"}
     assert found["unknown_model"] == "differs"
     if name == "llama_server":
         assert {found[key] for key in ("usage", "schema", "grammar", "overflow", "two_at_once")} == {"kept"}
