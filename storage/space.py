@@ -152,8 +152,8 @@ def _what(connection: Connection, name: str) -> str:
     match = _OF_INDEX.fullmatch(name)
     if match:
         row = connection.execute(
-            "SELECT l.name, json_extract(i.embedder, '$.name'), i.status FROM corpus_index i "
-            "JOIN collection l ON l.id = i.collection_id WHERE i.id = ?",
+            "SELECT l.name, json_extract(i.embedder, '$.name'), iif(i.replaced IS NULL, i.status, 'kept') "
+            "FROM corpus_index i JOIN collection l ON l.id = i.collection_id WHERE i.id = ?",
             (int(match.group(1)),),
         ).fetchone()
         collection, embedder, status = row or ("?", "?", "retired")
