@@ -82,13 +82,13 @@ class DecideTab(ToolTab):
 
         def read() -> dict[str, Thing]:
             decisions = self.desk.decisions
-            sheets: dict[str, Thing] = {f"sheet {s.title}": self._judged(s) for s in decisions.sheets()}
+            sheets: dict[str, Thing] = {f"sheet {s.title}": self._read_judged(s) for s in decisions.sheets()}
             records: dict[str, Thing] = {f"record {d.id}": d for d in decisions.records()}
             return sheets | records | {f"symptom {n}": row for n, row in enumerate(symptoms())}
 
         self.jobs.read(self, read, self._show)
 
-    def _judged(self, sheet: Sheet) -> Judged:
+    def _read_judged(self, sheet: Sheet) -> Judged:
         try:
             return Judged(sheet, self.desk.decisions.judge(sheet.title))
         except WorkbenchError as error:

@@ -128,9 +128,9 @@ class TokensTab(ToolTab):
 
     def action_budget(self) -> None:
         """The parts of the newest question."""
-        self.jobs.read(self, self._last_budget, self._take_budget)
+        self.jobs.read(self, self._read_budget, self._take_budget)
 
-    def _last_budget(self) -> WindowBudget | None:
+    def _read_budget(self) -> WindowBudget | None:
         newest = self.desk.traces(1)
         span = self.desk.trace(newest[0].id).span("context") if newest else None
         if span is None or not isinstance(span.output, Context):
