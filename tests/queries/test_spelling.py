@@ -94,3 +94,10 @@ def test_everything_one_edit_away_is_one_edit_away(word: str) -> None:
 def test_the_distance_is_symmetric_and_zero_only_for_the_same(one: str, other: str) -> None:
     assert edits(one, other, 9) == edits(other, one, 9)
     assert (edits(one, other, 9) == 0) == (one == other)
+
+
+def test_a_word_as_long_as_a_page_is_left_alone_at_once(store: Store) -> None:
+    long = "z" * 20_000
+    assert (
+        spelled(store, f"{long} How many boosk may a reader borrow?") == f"{long} How many books may a reader borrow?"
+    )

@@ -19,6 +19,10 @@ SHORTEST: Final = 5
 """Characters of a word from which on it is corrected: shorter ones are often one edit from another ("nice", "nine")."""
 TWO_EDITS: Final = 7
 """Characters from which on two edits may be mended."""
+LONGEST: Final = 32
+"""Characters of a word up to which it is corrected: the words one edit away grow with its square, words seldom are."""
+MOST_WORDS: Final = 16
+"""Words of a question that are tried; one with more unknown words is no question of this index."""
 _LOOKED_AT: Final = 3  # chunks in which the suggestion's own spelling, with its accents, is looked for
 
 
@@ -44,7 +48,7 @@ class Speller:
         tried = {
             word: fold(word)
             for word in words(unicodedata.normalize("NFC", analysis.query))
-            if len(word) >= SHORTEST and word.isalpha() and not cjk_pairs(word)
+            if SHORTEST <= len(word) <= LONGEST and word.isalpha() and not cjk_pairs(word)
         }
         tried = {word: folded for word, folded in tried.items() if folded in analysis.terms and folded not in names}
         known = self._store.search.known_words(self._index, list(tried.values()))
@@ -52,7 +56,7 @@ class Speller:
         asked = [analysis.language] if analysis.language else list(STOPWORDS)
         stemmed = {word: [stem(word, language) for language in asked] for word in missing}
         frequency = self._store.search.document_frequency(self._index, [s for of in stemmed.values() for s in of])
-        return [word for word in missing if not any(frequency[s] for s in stemmed[word])]
+        return [word for word in missing if not any(frequency[s] for s in stemmed[word])][:MOST_WORDS]
 
     def _correction(self, word: str) -> Correction | None:
         folded, distance = fold(word), 1
