@@ -129,8 +129,7 @@ def put_dataset(connection: Connection, name: str, collection: str, cases: Seque
     digest = hashlib.sha256(body.encode()).hexdigest()
     name, answerable = storable(name), sum(case.answerable for case in cases)
     first = connection.execute(
-        "SELECT v.created FROM dataset_version v JOIN dataset d ON d.id = v.dataset_id"
-        " WHERE d.name = ? AND v.hash = ?",
+        "SELECT v.created FROM dataset_version v JOIN dataset d ON d.id = v.dataset_id WHERE d.name = ? AND v.hash = ?",
         (name, digest),
     ).fetchone()
     row = (name, storable(collection), digest, first[0] if first else now(), len(cases), answerable)

@@ -155,7 +155,10 @@ class FileSearch:
     def passing(self, index: Index, chunk_ids: Sequence[str], where: FilterNode) -> frozenset[str]:
         """Those of the chunks that pass; none of a retired document, unless the filter names status."""
         found = passing(index.id, where)
-        statement = f"SELECT id FROM chunk WHERE id IN (SELECT value FROM json_each(?)) AND index_id = ? AND key IN ({found.text})"
+        statement = (
+            "SELECT id FROM chunk WHERE id IN (SELECT value FROM json_each(?)) AND index_id = ? "
+            f"AND key IN ({found.text})"
+        )
         with self._connections.read() as c:
             rows = c.execute(statement, (json.dumps(list(chunk_ids)), index.id, *found.values))
             return frozenset(chunk_id for (chunk_id,) in rows)

@@ -98,18 +98,16 @@ class Desk:
         self._indexes = Indexes(store, self._embedders)
         self._embedder_warm = False
         self._library = Library(store)
+        self._servers = Servers(store.servers, store.settings, self._library.adopt, self._embedders.choose)
         self._typed = TypedSearch(store)
         self._ledger = ledger = Ledger(store.calls)
-        self._benchmarks = Benchmarks(
-            store, self._library, lambda name: self._servers.open(name), lambda model: ledger.watch(model, "bench")
-        )
+        self._benchmarks = Benchmarks(store, self._library, self._servers.open, lambda m: ledger.watch(m, "bench"))
         asked, judge = self._calls_for("eval"), self._calls_for("judge")
         runtimes = Runtimes(self._searcher, asked, self._load, lambda: self.collection, judge)
         self._evals = EvalLab(store, runtimes)
         self._ladders = Ladders(store, self._library, self._benchmarks, self._evals)
         files, dataset = self._library.files, self._evals.dataset
         self._rerankers = Rerankers(store, self._searcher, files, dataset, lambda: self.collection)
-        self._servers = Servers(store.servers, store.settings, self._library.adopt, self._embedders.choose)
         self._browser = Browser(store, lambda: self._library.generator)
         self._curator = Curator(store)
         self._exchange = Exchange(store)
