@@ -61,3 +61,29 @@ def test_a_base_model_says_that_it_is_one(source: str) -> None:
     with pytest.raises(EngineError, match="base model") as refused:
         ChatTemplate(source)
     assert "instruct" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+        "{% for i in range(99999) %}{% set x = range(99999) | list %}{% endfor %}",
+        "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(40) }}",
+        "{% for i in range(99) recursive %}{% if loop.depth < 20 %}{{ loop(range(99)) }}{% endif %}{% endfor %}",
+    ],
+)
+def test_a_template_that_loops_on_and_on_is_stopped(source: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        ChatTemplate(source).render([Message("user", "Hi")])
+    assert caught.value.title == "The chat template doesn't end"
+
+
+@pytest.mark.parametrize("source", ["{{ 9 ** 9 ** 9 ** 9 }}", "{{ 'a' * 99999999999 }}"])
+def test_one_operation_alone_takes_neither_all_time_nor_all_memory(source: str) -> None:
+    with pytest.raises(EngineError, match="more than 10,000 times"):
+        ChatTemplate(source).render([Message("user", "Hi")])
+
+
+def test_loops_know_where_they_are_though_their_turns_are_counted() -> None:
+    source = "{% for m in messages %}{{ loop.index }}/{{ loop.length }}{{ '.' if loop.last else ',' }}{% endfor %}"
+    assert ChatTemplate(source).render([Message("user", "a"), Message("user", "b")]) == "1/2,2/2."
