@@ -13,7 +13,9 @@ import pytest
 
 from tests.evals_runs.conftest import BOOKS, CASES, FEE, Bench, Cli
 from workbench.__main__ import open_desk
+from workbench.cli.evals.runs import run, sweep
 from workbench.cli.main import workbench
+from workbench.evals.running.sweep import VARIABLES
 from workbench.i18n import catalogue
 
 LEXICAL = ("--lane", "lexical")
@@ -216,3 +218,13 @@ def test_a_run_leaves_as_trec_and_a_comparison_as_html(cli: Cli) -> None:
     assert {row[5] for row in rows} == {"workbench-1"}
     assert "<table" in cli("compare", "1", "2", "--html").out
     assert "# #1" in cli("compare", "1", "2", "--markdown").out.replace("\\", "")
+
+
+def test_a_run_reranks_as_many_first_hits_as_asked(cli: Cli) -> None:
+    ran = json.loads(cli("run", "faq", *LEXICAL, "--layer", "retrieval", "--rerank-depth", "7", "--json").out)
+    assert ran["run"]["config"]["search"]["rerank_depth"] == 7
+
+
+@pytest.mark.parametrize("command", [run, sweep])
+def test_each_variable_of_a_run_has_an_option(command: click.Command) -> None:
+    assert {name.replace("-", "_") for name in VARIABLES} <= {parameter.name for parameter in command.params}

@@ -50,6 +50,7 @@ _OPTIONS: Final = (
     click.option("--k0", metavar="N", help="Of reciprocal rank fusion [60]."),
     click.option("--candidates", metavar="N", help="Hits taken from each lane [50]."),
     click.option("--rerank", metavar="NAME", help="Of the first hits: none, late, or a reranker [the collection's]."),
+    click.option("--rerank-depth", metavar="N", help="First hits of the fusion that are ranked anew [the reranker's]."),
     click.option("--filter", "-f", help="A filter for every case, beside the case's own."),
     click.option("-k", "k", metavar="N", help="The cut of the @k metrics [5]."),
     click.option("--depth", metavar="N", help="Ranks kept and scored [100]."),
