@@ -87,6 +87,17 @@ class FileRuns:
 
         return self._connections.write(work)
 
+    def claim(self, run_id: int) -> Run | None:
+        """Running, held by this process; None when a living process holds it. Raises NotFoundError."""
+
+        def work(c: Connection) -> Run | None:
+            if _find(c, run_id).status == "running":  # read within the writer's transaction: of several, one claims it
+                return None
+            c.execute("UPDATE eval_run SET status = 'running', holder = ? WHERE id = ?", (this_process(), run_id))
+            return _find(c, run_id)
+
+        return self._connections.write(work)
+
     def put_result(self, result: CaseResult) -> Run:
         """In one transaction with the run's counters; a second one for the case replaces it. Raises NotFoundError."""
         row = (

@@ -84,6 +84,16 @@ class RunRepository(Protocol):
         """
         ...
 
+    def claim(self, run_id: int) -> Run | None:
+        """Makes a run that stands still "running" by this process; None when a living process is at work on it.
+
+        Of several processes that ask at once, one gets it.
+
+        Raises:
+            NotFoundError: no such run.
+        """
+        ...
+
     def put_result(self, result: CaseResult) -> Run:
         """Stores a case's result and the run's counters in one transaction; a second one for the case replaces it.
 

@@ -81,16 +81,15 @@ class EvalRunner:
         """The cases that have no result yet. See ``EvalLab.resume``."""
         run = self._store.runs.run(run_id)
         if run.status == "running":
-            raise UsageError(
-                tr("The run is under way"),
-                tr("A process of this machine is at work on run {id}.", id=run_id),
-                tr("Wait for it, or stop it there."),
-            )
-        done = {result.case_id for result in self._store.runs.results(run_id)}
+            raise _under_way(run_id)
         plan = self.plan(run.config, cancel)
         _refuse_if_changed(run, plan)
+        claimed = self._store.runs.claim(run_id)
+        if claimed is None:  # another process took it while this one got ready
+            raise _under_way(run_id)
+        done = {result.case_id for result in self._store.runs.results(run_id)}
         left = [(position, case) for position, case in plan.cases if case.id not in done]
-        yield from self._go(self._store.runs.set_status(run_id, "running"), plan, left, cancel)
+        yield from self._go(claimed, plan, left, cancel)
 
     def once(self, config: RunConfig, run: Run, case: Case, cancel: Cancel | None = None) -> CaseResult:
         """One case of ``run`` under ``config``; the result isn't stored."""
@@ -250,6 +249,14 @@ class _Pace:
         rate = self.done / elapsed if self.done and elapsed else 0.0
         eta = (self._total - self.done) / rate if rate else None
         return RunProgress(run, current, rate, eta, results)
+
+
+def _under_way(run_id: int) -> UsageError:
+    return UsageError(
+        tr("The run is under way"),
+        tr("A process of this machine is at work on run {id}.", id=run_id),
+        tr("Wait for it, or stop it there."),
+    )
 
 
 def _stop_if(cancel: Cancel | None) -> None:
