@@ -57,6 +57,7 @@ class LookingBackScreen(ModeScreen):
         super().__init__(desk, jobs)
         self._began = 0.0
         self._last_key = 0.0
+        self._key_waits = False
         self._known: dict[str, HitView] = {}
         self._playing: Timer | None = None
 
@@ -77,25 +78,34 @@ class LookingBackScreen(ModeScreen):
 
     def key_typed(self, at: float) -> None:
         """A key changed the question ``at`` this time (monotonic); whoever types looks back no more."""
-        self._last_key = at
+        self._last_key, self._key_waits = at, True
         self._began = self._began or at
         self._stop_playing()
         if self.timeline.at is not None:
             self.timeline.return_()
 
     def remember(self, request: Request, result: SearchResult) -> None:
-        """Enters what the newest keystroke found, and how long after its key it is painted."""
+        """Enters what the newest keystroke found, and how long after its key it is painted.
+
+        What was asked by no key (another lane, back from looking back) has no such time, and is no keystroke unless
+        another question was asked by it.
+        """
         at = self._last_key - self._began
         entry = Entry(of_result(result, at, request.options.lanes), result.hits, result)
+        whole = entry.keystroke.whole and not result.pending
+        by_key, self._key_waits = self._key_waits, self._key_waits and not whole
         last = self.timeline.newest
         if last and last.keystroke.whole and _same(last, entry):
             return  # asked once more, and nothing is new
+        if last and not by_key and (not whole or (last.keystroke.whole and _asks_the_same(last, entry))):
+            return
         if len(self._known) > _SEEN:
             self._known.clear()
         self._known |= {view.hit.chunk_id: view for view in result.hits}
         self.timeline.add(entry)
         if entry.keystroke.whole:
             self.timeline.draw()
+        if whole and by_key:
             began = self._last_key
             self.call_after_refresh(lambda: self.timeline.painted((time.monotonic() - began) * 1000))
 
@@ -115,6 +125,7 @@ class LookingBackScreen(ModeScreen):
     def _step(self, steps: int) -> bool:
         if not self.timeline.step(steps):
             return False
+        self._key_waits = False  # the time until one looks again is not the key's
         entry = self.timeline.at
         if entry:
             self.show_entry(entry)
@@ -240,6 +251,16 @@ class LookingBackScreen(ModeScreen):
 def _same(a: Entry, b: Entry) -> bool:
     asked = (a.keystroke.query, a.keystroke.filter, a.keystroke.asked)
     return asked == (b.keystroke.query, b.keystroke.filter, b.keystroke.asked) and a.ranks == b.ranks
+
+
+def _asks_the_same(a: Entry, b: Entry) -> bool:
+    """The same question with the same settings."""
+    return _asked(a) == _asked(b)
+
+
+def _asked(entry: Entry) -> tuple[object, ...]:
+    k = entry.keystroke
+    return k.query, k.filter, k.asked, k.rerank, k.fusion.method, k.fusion.k0, k.fusion.weights
 
 
 def _collected(replayed: Iterator[Replayed]) -> Iterator[list[Replayed]]:

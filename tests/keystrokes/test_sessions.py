@@ -57,6 +57,17 @@ def test_a_session_comes_back_as_it_was_and_holds_no_words_of_the_documents(stor
     assert "118.50" not in json.dumps([str(k) for k in again.keystrokes])
 
 
+def test_a_keystroke_that_was_overtaken_is_compared_in_the_lanes_that_had_answered(store: Store) -> None:
+    searcher = Searcher(store, HashEmbedder())
+    alone = searcher.search("enrolment fee", SearchOptions(collection=NAME, lanes=("lexical",)))
+    both = searcher.search("enrolment fee", SearchOptions(collection=NAME))
+    assert [v.hit.chunk_id for v in alone.hits] != [v.hit.chunk_id for v in both.hits]
+    overtaken = of_result(alone, 0.0, ("lexical", "dense"))
+    assert not overtaken.whole
+    parts(store).save([overtaken, of_result(both, 0.1, ("lexical", "dense"))], NAME)
+    assert [(one.change, one.moves) for one in parts(store).replay("last")] == [(0.0, ()), (0.0, ())]
+
+
 def test_nothing_typed_is_refused_and_an_unknown_session_is_told(store: Store) -> None:
     with pytest.raises(UsageError):
         parts(store).save([], NAME)

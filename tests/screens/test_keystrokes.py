@@ -91,6 +91,23 @@ async def test_alt_left_shows_what_each_keystroke_found_and_escape_comes_back(si
         assert "[" not in strip(app)
 
 
+async def test_only_keys_of_the_question_are_keystrokes_and_have_a_painted_time() -> None:
+    desk = TwoStepDesk()
+    desk.gate.set()
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        for words in ("library", " horn"):
+            await type_text(pilot, words)
+        timeline = app.screen.query_one(Timeline)
+        before = timeline.keystrokes
+        assert None not in [keystroke.painted_ms for keystroke in before]
+        for keys in (["alt+left"], ["escape"], ["alt+m"], ["alt+m"], ["down"], ["escape"]):
+            await pilot.press(*keys)
+            await settle(pilot)
+        assert timeline.keystrokes == before
+
+
 async def test_typing_goes_on_from_an_earlier_keystroke() -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE) as pilot:

@@ -55,6 +55,8 @@ class Keystrokes:
     def replay(self, session_id: str, cancel: Cancel | None = None) -> Iterator[Replayed]:
         """Each keystroke searched again in today's index, in order, and how what it finds differs.
 
+        A keystroke that the next one overtook is searched in the lanes that had answered by then.
+
         Raises:
             Cancelled: it was set.
             FilterError, NotFoundError: its filter or its collection is no more.
@@ -64,16 +66,17 @@ class Keystrokes:
         for keystroke in session.keystrokes:
             if cancel and cancel.is_set():
                 raise Cancelled
+            lanes = keystroke.answered or keystroke.asked
             options = SearchOptions(
                 collection=session.collection,
                 k=max(10, len(keystroke.hits)),
-                lanes=keystroke.asked,
+                lanes=lanes,
                 filter=keystroke.filter,
                 rerank=keystroke.rerank,
                 fusion=keystroke.fusion.method,
                 k0=keystroke.fusion.k0,
                 weights=keystroke.fusion.weights,
             )
-            now = of_result(searcher.search(keystroke.query, options), keystroke.at, keystroke.asked)
+            now = of_result(searcher.search(keystroke.query, options), keystroke.at, lanes)
             different = change([h.chunk_id for h in keystroke.hits], [h.chunk_id for h in now.hits])
             yield Replayed(keystroke, now, different, moves(keystroke, now))

@@ -46,6 +46,11 @@ class Keystroke:
         """Every lane that was asked for has answered."""
         return {lane.lane for lane in self.lanes} >= set(self.asked)
 
+    @property
+    def answered(self) -> tuple[Lane, ...]:
+        """The lanes that its ranking was made of: those that have answered and were not skipped."""
+        return tuple(lane.lane for lane in self.lanes if not lane.skipped)
+
 
 @dataclass(frozen=True, slots=True)
 class KeystrokeSession:
