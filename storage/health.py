@@ -14,6 +14,7 @@ from storage.connections import Connections
 from storage.driver import Connection
 from storage.indexes import (
     best_vectors,
+    originals_table,
     put_vectors,
     read_indexes,
     rebuild_vectors,
@@ -23,7 +24,7 @@ from storage.indexes import (
     words_table,
 )
 from storage.space import space_map
-from storage.token_vectors import put_tokens
+from storage.token_vectors import put_tokens, tokens_table
 from workbench.errors import NotFoundError
 from workbench.i18n import tr
 from workbench.ports import Cancel, ChunkFact, PackedTokens, Vector
@@ -70,19 +71,20 @@ class FileHealth:
     def strays(self, index_id: int) -> int:
         """Full-text rows and vectors that belong to no chunk any more."""
         with self._connections.read() as c:
-            return sum(
-                int(
-                    c.execute(
-                        f"SELECT count(*) FROM {table} t WHERE NOT EXISTS "
-                        f"(SELECT 1 FROM chunk c WHERE c.key = t.{key} AND c.index_id = ?)",
-                        (index_id,),
-                    ).fetchone()[0]
-                )
-                for table, key in (
-                    (f"{vectors_table(index_id)}_rowids", "rowid"),
-                    (f"{words_table(index_id)}_docsize", "id"),
-                )
-            )
+            return len(_stray_vectors(c, index_id)) + len(_stray_words(c, index_id))
+
+    def remove_strays(self, index_id: int) -> int:
+        """Deletes them; returns how many there were."""
+
+        def work(c: Connection) -> int:
+            vectors, texts = _stray_vectors(c, index_id), _stray_words(c, index_id)
+            for table, key in ((vectors_table(index_id), "rowid"), *_beside(c, index_id)):
+                c.executemany(f"DELETE FROM {table} WHERE {key} = ?", ((number,) for number in vectors))
+            if texts:  # what such a row was made of is gone, and FTS5 deletes by the text that it is given
+                _rebuild_words(c, index_id)
+            return len(vectors) + len(texts)
+
+        return self._connections.write(work)
 
     def vector_batches(self, index_id: int) -> Iterator[tuple[Sequence[str], npt.NDArray[np.float32]]]:
         """Chunk ids with their most exact stored vectors (a row each): floats as they are, others as unit vectors."""
@@ -104,8 +106,7 @@ class FileHealth:
 
     def rebuild_words(self, index_id: int) -> None:
         """Makes the full-text table anew from the chunks."""
-        table = words_table(index_id)
-        self._connections.write(lambda c: c.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')"))
+        self._connections.write(lambda c: _rebuild_words(c, index_id))
 
     def put_vectors(
         self, index: Index, vectors: Mapping[str, Vector], tokens: Mapping[str, PackedTokens] | None = None
@@ -176,3 +177,35 @@ class FileHealth:
                 (index_id,),
             )
             return tuple(chunk_id for (chunk_id,) in rows)
+
+
+def _rebuild_words(connection: Connection, index_id: int) -> None:
+    table = words_table(index_id)
+    connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
+
+
+def _stray_vectors(connection: Connection, index_id: int) -> list[int]:
+    return _without_chunk(connection, index_id, f"{vectors_table(index_id)}_rowids", "rowid")
+
+
+def _stray_words(connection: Connection, index_id: int) -> list[int]:
+    return _without_chunk(connection, index_id, f"{words_table(index_id)}_docsize", "id")
+
+
+def _without_chunk(connection: Connection, index_id: int, table: str, key: str) -> list[int]:
+    """Keys of the table's rows that belong to no chunk of the index."""
+    rows = connection.execute(
+        f"SELECT t.{key} FROM {table} t WHERE NOT EXISTS "
+        f"(SELECT 1 FROM chunk c WHERE c.key = t.{key} AND c.index_id = ?)",
+        (index_id,),
+    )
+    return [key for (key,) in rows]
+
+
+def _beside(connection: Connection, index_id: int) -> list[tuple[str, str]]:
+    """Tables that the index has beside its vectors, each with the column of the chunk's key."""
+    names = json.dumps([originals_table(index_id), tokens_table(index_id)])
+    found = connection.execute(
+        "SELECT name FROM sqlite_master WHERE name IN (SELECT value FROM json_each(?))", (names,)
+    )
+    return [(name, "key") for (name,) in found]

@@ -79,7 +79,7 @@ def test_chunks_without_vectors_are_found_and_embedded_and_the_dense_lane_finds_
         number,
     )
     assert [f.id for f in examine(doctor)["vectors"].findings] == [chunk.id]
-    assert "1 chunks" in repair(doctor, "embed")
+    assert "embedded: 1" in repair(doctor, "embed")
     assert examine(doctor)["vectors"].passed
     index = bench.store.corpus.current_index("c")
     assert index
@@ -115,14 +115,51 @@ def test_a_lost_full_text_row_is_found_and_made_anew(bench: Bench, doctor: Docto
     assert examine(doctor)["words"].passed
 
 
+def test_rows_of_no_chunk_are_found_and_deleted_and_the_others_stay(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    assert examine(doctor)["strays"].passed
+    number, stray = index_of(bench), 987_654
+    vectors, words = vectors_table(number), words_table(number)
+    write(bench, f"INSERT INTO {vectors} (rowid, embedding) SELECT ?, embedding FROM {vectors} LIMIT 1", stray)
+    write(bench, f"INSERT INTO {words} (rowid, text) VALUES (?, 'a ghost')", stray)
+    assert "2" in examine(doctor)["strays"].findings[0].detail
+    assert "2" in repair(doctor, "strays")
+    found = examine(doctor)
+    assert all(found[key].passed for key in ("strays", "vectors", "words"))
+
+
+def test_an_examination_in_another_language_counts_as_none(
+    bench: Bench, doctor: Doctor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(bench)
+    monkeypatch.setenv("WORKBENCH_LANG", "es")
+    *_, health = doctor.examine("c")
+    doctor.keep(health)
+    assert doctor.last("c") == health
+    monkeypatch.setenv("WORKBENCH_LANG", "en")
+    assert doctor.last("c") is None
+
+
+def test_a_repair_of_one_check_leaves_what_another_found(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    bench.write("old.md", "---\nvalid_to: 2001-01-01\n---\n\nA rule of long ago.")
+    bench.write("copy.md", (bench.folder / "0.md").read_text("utf-8"))
+    bench.ingest()
+    *_, health = doctor.examine("c")
+    list(doctor.repair(health, "retire", only="validity"))
+    found = examine(doctor)
+    assert found["validity"].passed
+    assert not found["document-copies"].passed
+
+
 def test_a_changed_source_is_read_again_and_one_that_went_is_told(bench: Bench, doctor: Doctor) -> None:
     fill(bench)
     bench.write("0.md", "Something new altogether.")
     (bench.folder / "1.md").unlink()
     assert [f.name for f in examine(doctor)["sources"].findings] == ["0.md", "1.md"]
     told = repair(doctor, "ingest")
-    assert "1 sources were read again" in told
-    assert "1 are gone" in told
+    assert "read again: 1" in told
+    assert "gone: 1" in told
     assert bench.texts("0.md") == ["Something new altogether."]
     assert [f.name for f in examine(doctor)["sources"].findings] == ["1.md"]
 

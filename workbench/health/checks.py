@@ -161,13 +161,14 @@ def outside_validity(documents: Sequence[Document], today: date) -> HealthCheck:
         found,
         len(documents),
         tr("Retire them, or set a mandatory filter on valid_from and valid_to."),
+        repair="retire",
     )
 
 
 def retired(documents: Sequence[Document]) -> HealthCheck:
     """Retired documents that keep their place in the index."""
     found = (
-        _document(d, tr("{count} chunks", count=d.chunks)) for d in documents if d.status == "retired" and d.chunks
+        _document(d, tr("chunks: {count}", count=d.chunks)) for d in documents if d.status == "retired" and d.chunks
     )
     return _check(
         "retired",
@@ -217,7 +218,7 @@ def coverage(texts: Iterable[tuple[Document, str]], spans: Mapping[str, Sequence
         "error",
         found,
         documents,
-        tr("No search can find it. Look at the place in the source; if the recipe is at fault, ingest with --rechunk."),
+        tr("No search can find it. Cut the stored text into a new index: workbench indexes build --recipe …"),
         measured=tr("{share} of the characters are in a chunk", share=f"{share:.2%}"),
     )
 
@@ -256,6 +257,20 @@ def unindexed(no_vector: Sequence[str], no_words: Sequence[str], chunks: Mapping
             repair="words",
         ),
     ]
+
+
+def strays(collection: str, count: int) -> HealthCheck:
+    """Vectors and full-text rows of no chunk: ``count`` of them."""
+    detail = tr("vectors and full-text rows of no chunk: {count}", count=count)
+    return _check(
+        "strays",
+        tr("Rows that belong to no chunk"),
+        "warning",
+        [Finding("collection", collection, collection, detail)] if count else [],
+        1,
+        tr("They take places among the candidates of a search. Delete them: workbench doctor --fix"),
+        repair="strays",
+    )
 
 
 def bad_rows(batches: VectorBatches) -> Iterator[tuple[str, float]]:

@@ -16,13 +16,13 @@ from workbench.corpus.embedding import ChunkEmbedder
 from workbench.errors import Cancelled, NotFoundError
 from workbench.health import checks
 from workbench.health.near import near_duplicates
-from workbench.i18n import tr
+from workbench.i18n import language, tr
 from workbench.ports import Cancel, Embedder, Store
 from workbench.records.codec import decode, encode
 from workbench.records.corpus import Document, EmbedderInfo, Index, IngestProgress, IngestRequest
 from workbench.records.health import Health, HealthCheck, Repair, RepairProgress, SpaceMap
 
-SAFE_REPAIRS: Final[tuple[Repair, ...]] = ("words", "embed", "ingest")
+SAFE_REPAIRS: Final[tuple[Repair, ...]] = ("strays", "words", "embed", "ingest")
 """Repairs that lose nothing, in the order they are made; ``retire`` waits for a person's word."""
 
 HEALTH_SETTING: Final = "health.{collection}"
@@ -57,7 +57,9 @@ class Doctor:
         start = time.perf_counter()
         version = self._store.corpus.collection(collection).version
         patient = _Patient(self._store, collection, self._installed, cancel)
-        health = Health(collection, (), (), 0, len(patient.steps), version=version, at=datetime.now(UTC))
+        health = Health(
+            collection, (), (), 0, len(patient.steps), version=version, at=datetime.now(UTC), language=language()
+        )
         for done, (title, step) in enumerate(patient.steps):
             yield replace(health, done=done, running=title)
             if cancel is not None and cancel.is_set():
@@ -75,28 +77,41 @@ class Doctor:
         self._store.settings.set(HEALTH_SETTING.format(collection=health.collection), json.dumps(encode(health)))
 
     def last(self, collection: str) -> Health | None:
-        """The examination that was kept last; another ``version`` than the collection's: something changed since."""
+        """The examination that was kept last, None where it was told in another language than the interface's.
+
+        Another ``version`` than the collection's: something changed since.
+        """
         kept = self._store.settings.get(HEALTH_SETTING.format(collection=collection))
         try:
-            return decode(Health, json.loads(kept)) if kept else None
+            health = decode(Health, json.loads(kept)) if kept else None
         except (ValueError, TypeError, KeyError):
             return None  # written by another version of the program
+        return health if health and health.language == language() else None
 
-    def repair(self, health: Health, repair: Repair, cancel: Cancel | None = None) -> Iterator[RepairProgress]:
-        """Makes a repair that a check of ``health`` proposes; what is done is committed as it goes.
+    def repair(
+        self, health: Health, repair: Repair, cancel: Cancel | None = None, *, only: str = ""
+    ) -> Iterator[RepairProgress]:
+        """Makes a repair that checks of ``health`` propose; what is done is committed as it goes.
+
+        Args:
+            only: key of the check whose findings are meant; "" for all that propose it.
 
         Raises:
             NotFoundError: the collection has no index any more.
             MissingModelError, EngineError: the embedder that it needs isn't there, or failed.
             Cancelled: ``cancel`` was set.
         """
-        wanted = [check for check in health.checks if check.repair == repair]
+        wanted = [check for check in health.checks if check.repair == repair and only in ("", check.key)]
         index = _current(self._store, health.collection)
         match repair:
             case "words":
                 yield RepairProgress(repair, 0, 1)
                 self._store.health.rebuild_words(index.id)
                 yield RepairProgress(repair, 1, 1, tr("The full-text table was made anew."), finished=True)
+            case "strays":
+                yield RepairProgress(repair, 0, 1)
+                count = self._store.health.remove_strays(index.id)
+                yield RepairProgress(repair, 1, 1, tr("Rows deleted: {count}.", count=count), finished=True)
             case "embed":
                 yield from self._embed(index, cancel)
             case "ingest":
@@ -104,7 +119,9 @@ class Doctor:
             case "retire":
                 ids = [finding.id for check in wanted for finding in check.findings]
                 count = self._store.corpus.set_status(ids, "retired")
-                yield RepairProgress(repair, count, len(ids), tr("{count} retired.", count=count), finished=True)
+                yield RepairProgress(
+                    repair, count, len(ids), tr("Documents retired: {count}.", count=count), finished=True
+                )
             case "":
                 return
 
@@ -143,7 +160,7 @@ class Doctor:
             vectors = {chunk.id: vector for chunk, (vector, _) in zip(chunks, found, strict=True)}
             tokens = {chunk.id: packed for chunk, (_, packed) in zip(chunks, found, strict=True) if packed is not None}
             health.put_vectors(index, vectors, tokens)
-        told = tr("{count} chunks were embedded.", count=len(ids))
+        told = tr("Chunks embedded: {count}.", count=len(ids))
         yield RepairProgress("embed", len(ids), len(ids), told, finished=True)
 
     def _read_again(
@@ -156,8 +173,8 @@ class Doctor:
         for last in self._ingest(IngestRequest(paths, collection), cancel) if paths else ():
             yield RepairProgress("ingest", last.done, last.total)
         gone = len(sources) - len(paths)
-        told = tr("{count} sources were read again.", count=last.done if last else 0)
-        left = " " + tr("{count} are gone: retire or delete their documents.", count=gone) if gone else ""
+        told = tr("Sources read again: {count}.", count=last.done if last else 0)
+        left = " " + tr("Sources gone: {count}. Retire or delete their documents.", count=gone) if gone else ""
         yield RepairProgress("ingest", len(paths), len(paths), told + left, finished=True)
 
 
@@ -211,7 +228,11 @@ class _Patient:
         health = self._store.health
         missing = health.without_vector(self.index.id), health.without_words(self.index.id)
         used = self._installed(self.index.collection)
-        return [*checks.unindexed(*missing, self._by_id), checks.foreign_embedder(self.index, used)]
+        return [
+            *checks.unindexed(*missing, self._by_id),
+            checks.strays(self.index.collection, health.strays(self.index.id)),
+            checks.foreign_embedder(self.index, used),
+        ]
 
     def _texts(self) -> list[HealthCheck]:
         spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)

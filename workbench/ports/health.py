@@ -55,6 +55,10 @@ class HealthRepository(Protocol):
         """Full-text rows and vectors that belong to no chunk any more."""
         ...
 
+    def remove_strays(self, index_id: int) -> int:
+        """Deletes them; returns how many there were."""
+        ...
+
     def vector_batches(self, index_id: int) -> Iterator[tuple[Sequence[str], npt.NDArray[np.float32]]]:
         """Chunk ids with their stored vectors, as they are (a row each)."""
         ...

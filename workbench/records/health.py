@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """error: searches miss or mistake something; warning: answers may suffer; note: worth knowing."""
 
-Repair: TypeAlias = Literal["", "embed", "words", "ingest", "retire"]
+Repair: TypeAlias = Literal["", "embed", "words", "strays", "ingest", "retire"]
 """What one key does about a finding; "" where a person has to decide."""
 
 
@@ -80,6 +80,7 @@ class Health:
         running: title of the check under way, "" at the end.
         version: the collection's when it was looked at.
         at: when that was.
+        language: of its sentences.
     """
 
     collection: str
@@ -91,6 +92,7 @@ class Health:
     duration_ms: float = 0.0
     version: int = -1
     at: datetime | None = None
+    language: str = ""
 
     @property
     def errors(self) -> int:

@@ -21,6 +21,9 @@ _TOLD: Final = 10
 
 _BAR: Final = 40
 
+_ASKED: Final[dict[Repair, str]] = {"retire": "document-copies"}
+"""Repairs that an option asks for, each with the check that it speaks of."""
+
 
 @click.command()
 @click.option("--collection", "-c", default="", help="Which collection [the chosen one].")
@@ -59,7 +62,7 @@ def _repair(desk: Desk, health: Health, repairs: Sequence[Repair], stop: Event) 
     line = StatusLine()
     wanted = {check.repair for check in health.checks}
     for repair in (repair for repair in repairs if repair in wanted):
-        for progress in desk.doctor.repair(health, repair, stop):
+        for progress in desk.doctor.repair(health, repair, stop, only=_ASKED.get(repair, "")):
             line.say(f"{tr(repair)} {progress.done:,}/{progress.total:,}")
             if progress.finished:
                 line.clear()
