@@ -11,6 +11,7 @@ from rich.text import Text
 from textual.content import Content
 
 from workbench.records.answers import SupportLevel
+from workbench.records.models import FEWEST_PARAMETERS
 from workbench.text.clean import printable
 
 
@@ -100,7 +101,7 @@ def parameters(number: int) -> str:
     """134515008 → "134.5 M"."""
     if number >= 1_000_000_000:
         return f"{number / 1e9:.2f} G"
-    return f"{number / 1e6:.1f} M" if number else "–"
+    return f"{number / 1e6:.1f} M" if number >= FEWEST_PARAMETERS else "–"
 
 
 def duration(seconds: float) -> str:

@@ -120,7 +120,7 @@ def strip(status: DeskStatus, width: int, series: Series) -> Content:
 
 def _unloaded(status: DeskStatus, width: int) -> Content:
     why: Line = ("✗ " + status.engine, Tone.BAD) if status.engine else ()
-    hint: Line = why or ("◦ " + tr("no model loaded: enter loads one"), Tone.DIM)
+    hint: Line = why or ("◦ " + tr("no model loaded: l loads one"), Tone.DIM)
     machine = _fitting(_machine(status.gauges), width)
     return content(hint) if width < ROOMY else content(machine, "\n", hint)
 

@@ -94,7 +94,7 @@ class Playground(Room):
 
     def empty(self) -> str:
         """How to begin."""
-        return tr("Load a model with enter, then write to it here.")
+        return tr("Load a model with l, then write to it here.")
 
     def compose(self) -> ComposeResult:
         """Conversation and prompt over the line that is written."""

@@ -62,6 +62,16 @@ def test_hashes_copies_and_a_blob_that_lies(folder: Path, home: Path, cli: Cli) 
     assert "smollm2:135m  differs from what was known" in checked.out
 
 
+def test_a_name_may_be_cut_short_while_it_is_one_file_s(folder: Path, cli: Cli) -> None:
+    assert "No file is there twice." in cli("models", "copies").out
+    assert "Tiny-F16" in cli("models", "show", "tiny").out
+    write_model(folder / "Tiny-Q8.gguf")
+    refused = cli("models", "show", "Tiny")
+    assert refused.code == 1
+    assert "Did you mean one of these? Tiny-F16" in refused.err
+    assert "There is no model “zebra”" in cli("models", "show", "zebra").err
+
+
 def test_a_preset_goes_out_as_a_modelfile_and_comes_back(folder: Path, cli: Cli) -> None:
     cli("models", "preset", "save", "small", "--ctx", "2048", "--kv", "q8_0", "--lora", "style.gguf:0.5")
     cli("models", "preset", "save", "small", "--no-flash", "--system", "Be brief.")

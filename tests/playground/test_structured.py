@@ -76,6 +76,14 @@ def test_a_schema_that_is_none_is_refused_before_anything_is_asked(schema: str) 
     assert refused.value.title == "The schema can't be used"
 
 
+def test_a_bad_schema_is_told_in_a_sentence_with_its_place() -> None:
+    with pytest.raises(UsageError) as refused:
+        SchemaCheck('{"properties": {"a": {"minimum": "low"}}}')
+    assert refused.value.message == (
+        "the schema can't be understood: $.properties.a.minimum: 'low' is not of type 'number'"
+    )
+
+
 @pytest.mark.parametrize(
     ("schema", "output"),
     [

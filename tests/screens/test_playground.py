@@ -311,7 +311,7 @@ async def test_without_a_model_nothing_is_sent_and_the_way_is_shown() -> None:
         await pilot.press("p")
         await settle(pilot)
         await say(pilot, "Hello?")
-        assert "Load a model with enter, then write to it here." in screen_text(app)
+        assert "Load a model with l, then write to it here." in screen_text(app)
         assert desk.playground.requests == []
 
 

@@ -10,7 +10,7 @@ from workbench.library.keepers import KEEPER_NAMES
 from workbench.library.variants import copies, variants_of
 from workbench.ports import LibraryRepository
 from workbench.records.library import ModelNote
-from workbench.records.models import ModelFile, Place
+from workbench.records.models import FEWEST_PARAMETERS, ModelFile, Place
 
 
 class Notes:
@@ -74,7 +74,7 @@ def card_rows(file: ModelFile, files: Sequence[ModelFile] = ()) -> list[tuple[st
 
 def parameters_words(file: ModelFile) -> str:
     """ "134.5 M", and for a mixture of experts those that act on a token."""
-    if not file.parameters:
+    if file.parameters < FEWEST_PARAMETERS:
         return ""
     total = f"{file.parameters / 1e6:,.1f} M"
     if not 0 < file.active_parameters < file.parameters:

@@ -20,6 +20,13 @@ def state_words(generation: Generation) -> str:
     return f"{states[generation.state]} {ended}".rstrip()
 
 
+def silence_words() -> str:
+    """For an answer that ended before it began: what it may mean."""
+    told = tr("The model wrote nothing.")
+    hint = tr("If it does so again, compare the file's SHA-256 with its source: workbench models hash --verify")
+    return f"{told} {hint}"
+
+
 def progress_words(generation: Generation) -> str:
     """How far it is: tokens of the prompt that are read, with the seconds left, or tokens that are written."""
     if generation.output_tokens or generation.state != "started":

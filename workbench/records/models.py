@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 KvType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
+
+FEWEST_PARAMETERS: Final = 50_000
+"""Fewer aren't told: they would be written as 0.0 M."""
 
 
 @dataclass(frozen=True, slots=True)

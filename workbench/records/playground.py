@@ -128,4 +128,9 @@ class ChatReply:
     @property
     def failed(self) -> bool:
         """It ended, and not with an answer that can be used."""
-        return self.state in ("error", "cancelled") or bool(self.last.faults)
+        return self.state in ("error", "cancelled") or bool(self.last.faults) or self.silent
+
+    @property
+    def silent(self) -> bool:
+        """The model ended at once and wrote nothing."""
+        return self.state == "complete" and not self.last.generation.output_tokens and not self.text

@@ -60,7 +60,7 @@ def compile_schema(schema: str, *, formats: bool = False) -> Any:
         kind = validators.validator_for(value, default=validators.Draft202012Validator)
         kind.check_schema(value)
     except (ValueError, RecursionError, SchemaError) as error:
-        reason = str(error)
+        reason = f"{error.json_path}: {error.message}" if isinstance(error, SchemaError) else str(error)
         shown = reason if len(reason) <= 120 else reason[:119] + "…"
         raise ValueError(tr("the schema can't be understood: {reason}", reason=shown)) from error
     extend: Any = validators.extend  # untyped in the stubs

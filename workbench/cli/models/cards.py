@@ -154,8 +154,11 @@ def copies_command(front: FrontEnds) -> None:
     with front.desk("create") as desk:
         files = desk.library.files()
     rows = [(digest[:12], size(f.size), f.path) for digest, same in copies(files).items() for f in same]
-    print_table(("SHA-256", tr("size"), tr("file")), rows, right=(1,))
-    say(tr("{size} could be freed.", size=size(wasted(files))), dim=True)
+    if rows:
+        print_table(("SHA-256", tr("size"), tr("file")), rows, right=(1,))
+        say(tr("{size} could be freed.", size=size(wasted(files))), dim=True)
+    else:
+        say(tr("No file is there twice."))
     if unknown := sum(not f.hash and not f.problem for f in files):
         say(tr("{count} files have no hash yet: workbench models hash", count=unknown), dim=True)
 

@@ -14,7 +14,8 @@ from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
 from workbench.i18n import tr
-from workbench.playground.words import figure_words, progress_words, state_words
+from workbench.playground.structured import SchemaCheck
+from workbench.playground.words import figure_words, progress_words, silence_words, state_words
 from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
@@ -61,7 +62,7 @@ def chat(
 ) -> None:
     """Says something to a model and prints its answer; nothing else comes on standard output.
 
-    Exits with 1 when the answer is cut off by an error or doesn't fit its schema.
+    Exits with 1 when the answer is cut off by an error, is empty or doesn't fit its schema.
     """
     said = Message("user", message or _standard_input())
     request = ChatRequest(
@@ -123,6 +124,8 @@ def _print_end(reply: ChatReply, *, whole: bool) -> None:
     generation = reply.last.generation
     if generation.error:
         say(f"✗ {generation.error}", err=True)
+    if reply.silent:
+        say(f"✗ {silence_words()}", err=True)
     say(f"{state_words(generation)} · {figure_words(generation)}", err=True, dim=True)
 
 
@@ -138,14 +141,18 @@ def _standard_input() -> str:
 
 
 def _schema(path: Path | None) -> str:
+    """The schema's text, known to be one before a model is loaded for it."""
     try:
-        return path.read_text("utf-8") if path else ""
+        schema = path.read_text("utf-8") if path else ""
     except (OSError, UnicodeError) as error:
         raise UsageError(
             tr("The schema can't be read"),
             tr("{what} failed: {reason}.", what=path, reason=reason_of(error)),
             tr("Name a file that holds a JSON Schema."),
         ) from error
+    if path:
+        SchemaCheck(schema)
+    return schema
 
 
 COMMANDS = (chat,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, get_args
 
@@ -12,9 +13,9 @@ from workbench.cli.display import print_json, print_table, say, size
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.engine.gguf_header import read_header
-from workbench.errors import EngineError
+from workbench.errors import EngineError, NotFoundError
 from workbench.i18n import tr
-from workbench.records.models import KvType, LoadSettings, MemoryFit, MemoryGrid, ModelFile, Verdict
+from workbench.records.models import FEWEST_PARAMETERS, KvType, LoadSettings, MemoryFit, MemoryGrid, ModelFile, Verdict
 
 KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 MARKS: Final[dict[Verdict, str]] = {"fits": "✓", "tight": "~", "no": "✗", "unknown": "?"}
@@ -82,7 +83,7 @@ def _show_list(files: Sequence[ModelFile], fits: Sequence[MemoryFit]) -> None:
             f.name,
             f.quantization,
             size(f.size),
-            f"{f.parameters / 1e6:.1f} M",
+            f"{f.parameters / 1e6:.1f} M" if f.parameters >= FEWEST_PARAMETERS else "–",
             f"{f.context:,}",
             _verdict(memory),
             f.problem or f.path,
@@ -140,9 +141,27 @@ def _verdict(memory: MemoryFit) -> str:
 
 
 def model_path(desk: Desk, model: str) -> str:
-    """The path of a model that a person names by its path, its file's name, or as ``workbench models`` shows it."""
+    """The path of a model that a person names by its path, its file's name, or as ``workbench models`` shows it.
+
+    The beginning of a name does where only one file has it; what isn't like any name is taken for a path.
+
+    Raises:
+        NotFoundError: no name, but near to some.
+    """
     by_name = {name: f.path for f in desk.library.files() for name in (f.name, f.path.rsplit("/", 1)[-1])}
-    return by_name.get(model, model)
+    if model in by_name or not model or "/" in model or Path(model).exists():
+        return by_name.get(model, model)
+    begun = {name: path for name, path in by_name.items() if name.casefold().startswith(model.casefold())}
+    whole = {path for name, path in begun.items() if name.casefold() == f"{model}.gguf".casefold()}
+    if len(found := whole or set(begun.values())) == 1:
+        return found.pop()
+    if near := sorted(begun) or get_close_matches(model, by_name, n=3, cutoff=0.5):
+        raise NotFoundError(
+            tr("No such model"),
+            tr("There is no model “{name}”.", name=model),
+            tr("Did you mean one of these? {names}", names=", ".join(near[:5])),
+        )
+    return model
 
 
 COMMANDS = (models,)
