@@ -89,11 +89,13 @@ def count(number: int) -> str:
 
 
 def size(octets: int) -> str:
-    """Bytes in binary units: "94 MiB", "1.05 GiB"."""
+    """Bytes in binary units: "94 MiB", "1.2 MiB", "1.05 GiB"."""
     if octets >= 1 << 30:
         return f"{octets / (1 << 30):.2f} GiB"
-    if octets >= 1 << 20:
+    if octets >= 10 << 20:
         return f"{octets / (1 << 20):.0f} MiB"
+    if octets >= 1 << 20:
+        return f"{octets / (1 << 20):.1f} MiB"
     return f"{octets / 1024:.0f} KiB"
 
 

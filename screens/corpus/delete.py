@@ -121,7 +121,7 @@ def _place(part: str, checks: Sequence[DeleteCheck]) -> Iterable[Line]:
     }
     yield ("\n✓ ", Tone.GOOD) if gone else ("\n✗ ", Tone.BAD)
     yield told[part]
-    rows = "   ".join(f"{name} {count(number)}" for name, number in left.items())
+    rows = "   ".join(f"{tr(name)} {count(number)}" for name, number in left.items())
     if rows:
         yield "\n  ", (rows, Tone.DIM)
 

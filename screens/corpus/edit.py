@@ -41,6 +41,11 @@ def known_fields(documents: Sequence[Document]) -> list[str]:
     return [f"{name}={value}" for name, value in sorted(found.items())]
 
 
+def _parts(typed: str) -> list[str]:
+    """The assignments of a line."""
+    return [part for part in map(str.strip, typed.split(";")) if part]
+
+
 class AssignmentSuggester(Suggester):
     """Completes the assignment that is being typed, the last one of the line."""
 
@@ -74,7 +79,7 @@ class EditDialog(ModalScreen[EditPlan | None]):
         self._plan: EditPlan | None = None
 
         def read_plan(typed: str) -> EditPlan:
-            return desk.curator.preview(ids, parse_assignments(filter(None, map(str.strip, typed.split(";")))))
+            return desk.curator.preview(ids, parse_assignments(_parts(typed)))
 
         self._latest = Latest(jobs, self, read_plan, self._show, self._problem)
 
@@ -104,15 +109,17 @@ class EditDialog(ModalScreen[EditPlan | None]):
         return tr("Fields now: {names}", names=", ".join(names) or "–")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Previews as it is typed; an assignment is whole from its = on."""
-        typed = event.value.strip().rstrip(";").strip()
+        """Previews as it is typed; an assignment is whole from its = on, and one without it is begun or wrong."""
+        parts = _parts(event.value)
         self._plan = None
         self._tell("")
-        if typed and "=" in typed.rpartition(";")[2]:
-            self._latest.submit(typed)
-        else:
-            self._latest.drop()
-            self.query_one(Grid).show([])
+        if parts and "=" in parts[-1]:
+            self._latest.submit("; ".join(parts))
+            return
+        self._latest.drop()
+        self.query_one(Grid).show([])
+        if parts:
+            self._tell(tr("“{given}” still lacks its =.", given=parts[-1]))
 
     def _show(self, typed: str, plan: EditPlan) -> None:
         self._plan = plan
@@ -137,9 +144,11 @@ class EditDialog(ModalScreen[EditPlan | None]):
         problem.set_class(bool(words), "-open")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Applies what is previewed."""
+        """Applies what is previewed; says what can't be read."""
         if self._plan and self._plan.states:
             self.dismiss(self._plan)
+        elif unread := next((part for part in _parts(event.value) if "=" not in part), None):
+            self._tell(tr("“{given}” is not of the form key=value.", given=unread))
 
     def on_grid_opened(self) -> None:
         """As enter in the line."""

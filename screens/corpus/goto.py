@@ -35,6 +35,7 @@ class GoToDialog(ModalScreen[str]):
 
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__()
+        self._listed = ""
         self._latest = Latest(jobs, self, lambda typed: desk.browser.find(typed, _LISTED), self._show, self._failed)
 
     def compose(self) -> ComposeResult:
@@ -50,6 +51,7 @@ class GoToDialog(ModalScreen[str]):
         self._latest.submit(event.value.strip())
 
     def _show(self, typed: str, found: tuple[Chunk, ...]) -> None:
+        self._listed = typed
         rows = [Row(c.id, (c.id[:12], (c.source_id, Tone.DIM), str(c.ordinal + 1))) for c in found]
         self.query_one(Grid).show(rows)
 
@@ -57,8 +59,9 @@ class GoToDialog(ModalScreen[str]):
         self.query_one(Grid).show([])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """The first of them; what is typed where none was found, so that it is said."""
-        self.dismiss(self.query_one(Grid).key or event.value.strip())
+        """The first of them; what is typed where none was found, or the list isn't of that yet."""
+        typed = event.value.strip()
+        self.dismiss((self.query_one(Grid).key if self._listed == typed else "") or typed)
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
         """The chosen one."""

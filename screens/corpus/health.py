@@ -34,6 +34,7 @@ SIGNS: Final[dict[Severity, Line]] = {
 }
 _SPACE: Final = "space"
 _PLOT: Final = "plot "
+_MORE: Final = "more"
 _BAR: Final = 40
 _TINY: Final = 0.001
 """Tables that hold less of the file are not listed."""
@@ -152,11 +153,31 @@ class HealthScreen(ModalScreen[Finding | None]):
             self._progress(tr("examined {when} in {took}", when=when, took=took), found(health))
 
     def _progress(self, words: str, line: Line = "") -> None:
-        keys = tr("enter goes there · f fixes · r checks again · esc back")
-        if self._job is not None:
-            keys = tr("esc stops it")
         self.query_one("#health-progress", Static).update(content(line, "   " if line else "", words))
-        self.query_one(".health").border_subtitle = content(keys)
+        self._tell_keys()
+
+    def _tell_keys(self) -> None:
+        """Those that act now."""
+        keys = [
+            tr("enter goes there"),
+            *([tr("f fixes")] if self._mendable else []),
+            tr("r checks again"),
+            tr("esc back"),
+        ]
+        told = " · ".join(keys) if self._job is None else tr("esc stops it")
+        self.query_one(".health").border_subtitle = content(told)
+        self.refresh_bindings()
+
+    @property
+    def _mendable(self) -> bool:
+        """What is chosen has a repair."""
+        key = self.query_one("#checks", Grid).key
+        check = self._check(key)
+        return key == _SPACE or bool(check and check.repair)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """No repair where there is nothing to repair."""
+        return self._mendable if action == "fix" and self.is_mounted else True
 
     # -- the right side --------------------------------------------------------------------------------------------
 
@@ -180,6 +201,7 @@ class HealthScreen(ModalScreen[Finding | None]):
             self.query_one("#plot Static", Static).update(_bars(plot))
         elif key == _SPACE:
             self._draw_space()
+        self._tell_keys()
 
     def _check(self, key: str) -> HealthCheck | None:
         return next((check for check in self._health.checks if check.key == key), None) if self._health else None
@@ -218,7 +240,7 @@ class HealthScreen(ModalScreen[Finding | None]):
     def go(self, event: Grid.Opened) -> None:
         """To the chunk or the document."""
         check = self._check(self.query_one("#checks", Grid).key)
-        finding = check.findings[int(event.key)] if check else None
+        finding = check.findings[int(event.key)] if check and event.key != _MORE else None
         if finding and finding.kind in ("chunk", "document"):
             self.action_stop()
             self.dismiss(finding)
@@ -243,13 +265,11 @@ class HealthScreen(ModalScreen[Finding | None]):
         check = self._check(key)
         if key == _SPACE:
             self._run(tr("space"), self._compact)
-        elif check is None or check.passed or not check.repair:
-            self.notify(tr("Nothing here that a key can mend: see what to do above the list."), timeout=4)
+        elif check is None:
+            return
         elif check.repair == "retire":
-            question = tr(
-                "{count} documents that are copies of another are kept, and no longer found.", count=check.count
-            )
-            dialog = ConfirmDialog(tr("Retire the copies?"), question, tr("Retire"), tr("Keep"))
+            question = tr("They are kept, and no longer found. Documents: {count}.", count=count(len(check.findings)))
+            dialog = ConfirmDialog(tr("Retire these documents?"), question, tr("Retire"), tr("Keep"))
             self.app.push_screen(dialog, lambda yes: self._run(tr("repair"), lambda: self._fix(check)) if yes else None)
         else:
             self._run(tr("repair"), lambda: self._fix(check))
@@ -267,7 +287,7 @@ class HealthScreen(ModalScreen[Finding | None]):
         return self._jobs.run(
             self,
             tr("repair"),
-            lambda cancel: self._desk.doctor.repair(health, check.repair, cancel),
+            lambda cancel: self._desk.doctor.repair(health, check.repair, cancel, only=check.key),
             each=told,
             then=lambda last: self._mended(
                 last.told if last and last.finished else tr("Stopped: what was done stays.")
@@ -339,7 +359,7 @@ def _told(check: HealthCheck) -> Content:
 def _findings(check: HealthCheck) -> list[Row]:
     rows = [Row(str(n), (f.name, (f.detail, Tone.DIM))) for n, f in enumerate(check.findings)]
     left = check.count - len(check.findings)
-    more = Row("-1", ("", (tr("and {count} more", count=count(left)), Tone.DIM)))
+    more = Row(_MORE, ("", (tr("and {count} more", count=count(left)), Tone.DIM)))
     return [*rows, more] if left > 0 and rows else rows
 
 

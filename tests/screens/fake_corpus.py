@@ -100,9 +100,9 @@ class FakeDoctor:
     def last(self, collection: str) -> Health | None:
         return self.kept
 
-    def repair(self, health: Health, repair: str, cancel: Any = None) -> Iterator[RepairProgress]:
+    def repair(self, health: Health, repair: str, cancel: Any = None, *, only: str = "") -> Iterator[RepairProgress]:
         self.mended.append(repair)
-        yield RepairProgress("embed", 1, 1, "1 chunks were embedded.", finished=True)
+        yield RepairProgress("embed", 1, 1, "Chunks embedded: 1.", finished=True)
 
     def space(self, cancel: Any = None) -> SpaceMap:
         return SpaceMap(9 << 20, 0, 1 << 20, (SpaceItem("chunk", "chunks and their text", 5 << 20, 0, 1280),))

@@ -199,10 +199,11 @@ async def test_health_draws_distributions_and_the_files_space() -> None:
     async with corpus(app) as pilot:
         await press(pilot, "h", "end", "up")
         assert "▇▇▇ 14" in screen_text(app)
+        assert "f fixes" not in screen_text(app)
         seen = await press(pilot, "down")
         assert "chunks and their text" in seen
-        assert "1 MiB can be given back" in seen
-        assert "1 MiB were given back." in await press(pilot, "f")
+        assert "1.0 MiB can be given back" in seen
+        assert "1.0 MiB were given back." in await press(pilot, "f")
 
 
 async def test_the_health_of_a_real_file_is_kept_and_told_stale_when_it_changed(tmp_path: Path) -> None:
@@ -234,6 +235,9 @@ async def test_metadata_of_marked_documents_are_previewed_changed_and_taken_back
     try:
         async with corpus(app) as pilot:
             await press(pilot, "space", "space", "e")
+            await type_text(pilot, "foo")
+            assert "“foo” is not of the form key=value." in await press(pilot, "enter")
+            await press(pilot, "backspace", "backspace", "backspace")
             await type_text(pilot, "owner=registry; year=twenty")
             await type_text(pilot, "; =")
             assert app.screen.query_one(".problem").has_class("-open")

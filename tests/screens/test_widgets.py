@@ -42,6 +42,7 @@ def test_wide_characters_count_two_cells() -> None:
 
 def test_figures_are_written_with_units() -> None:
     assert size(98_566_144) == "94 MiB"
+    assert size(1_300_000) == "1.2 MiB"
     assert size(1 << 30) == "1.00 GiB"
     assert parameters(134_515_008) == "134.5 M"
     assert parameters(1_543_714_304) == "1.54 G"
