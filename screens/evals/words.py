@@ -134,5 +134,6 @@ def short_stage(stage: FailureStage) -> str:
         "abstained_needlessly": tr("needless silence"),
         "wrong_format": tr("wrong format"),
         "engine_error": tr("engine error"),
+        "broken_case": tr("broken case"),
     }
     return names[stage]

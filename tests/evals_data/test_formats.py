@@ -116,6 +116,9 @@ def test_every_field_survives_a_table(folder: Path, cases: list[Case], name: str
         ('{"id": "a", "question": "x", "expectation": {"kind": "regex", "value": "("}}', "pattern can't be understood"),
         ('{"id": "a", "question": "x", "expectation": {"kind": "magic", "value": "1"}}', "no kind of check"),
         ('{"id": "a", "question": "x", "expectation": {"kind": "sql", "value": "SELECT 1"}}', "empty"),
+        ('{"id": "a", "question": "x", "expectation": {"kind": "exact"}}', "“expectation.value” is missing"),
+        ('{"id": "a", "question": "x", "expectation": {}}', "“expectation.kind” is missing"),
+        ('{"id": "a", "question": "x", "expectation": {"kind": ["f1"], "value": "y"}}', "“expectation.kind”"),
         ('{"id": "a", "question": "x", "expectation": {"kind": "f1", "value": "y", "tolerance": -1}}', "tolerance"),
         (r'{"id": "a", "question": "half \ud83d"}', "half of a character"),
         ("[" * 100_000, "nested too deeply"),
@@ -128,6 +131,8 @@ def test_a_bad_line_is_named_and_the_rest_comes_in(tmp_path: Path, row: str, tol
     assert [case.id for case in result.cases] == ["ok", "z"]
     assert lines(result) == [3]
     assert told in result.problems[0].reason
+    assert "\n" not in result.problems[0].reason
+    assert "__init__" not in result.problems[0].reason
 
 
 def test_a_misspelt_field_is_named_once_and_its_row_comes_in(tmp_path: Path) -> None:

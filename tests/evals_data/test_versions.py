@@ -92,7 +92,8 @@ def test_a_fixture_beside_its_dataset_is_found_from_anywhere(store: Store, tmp_p
         '{"id": "a", "question": "q", "expectation": {"kind": "sql", "value": "SELECT 1", "fixture": "shop.db"}}\n'
         '{"id": "b", "question": "q", "expectation": {"kind": "sql", "value": "SELECT 1", "fixture": "gone.db"}}\n'
     )
-    import_dataset(store, file, "", NAME)
+    imported = import_dataset(store, file, "", NAME)
+    assert [(p.line, p.skipped, "gone.db" in p.reason) for p in imported.problems] == [(2, False, True)]
     beside, gone = (case.expectation for case in store.datasets.cases("sql"))
     assert beside == Expectation("sql", "SELECT 1", fixture=str(tmp_path / "shop.db"))
     assert gone == Expectation("sql", "SELECT 1", fixture="gone.db")
@@ -116,3 +117,15 @@ def test_cautions() -> None:
     assert "Only 29 cases" in cautions([TWO] * 29)[0]
     assert cautions([ONE, *[TWO] * 29]) == ()
     assert cautions([Case("m", "2+2?", expectation=Expectation("numeric", "4"))] * 30) == ()
+
+
+def test_an_expected_query_that_reads_nothing_is_named_with_its_line(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "shop.db").write_bytes(b"")
+    file = tmp_path / "sql.jsonl"
+    row = (
+        '{"id": "a", "question": "q", "expectation": {"kind": "sql", "value": "drop table t", "fixture": "shop.db"}}\n'
+    )
+    file.write_text(row)
+    (problem,) = import_dataset(store, file, "", NAME).problems
+    assert problem.line == 1
+    assert "the expected query fails" in problem.reason

@@ -11,7 +11,7 @@ from tests.embedders import HashEmbedder
 from tests.evals_runs.conftest import BOOKS, CASES, FEE, LEXICAL, MENU, POOL, Bench
 from tests.library import NAME
 from workbench.records.answers import AskOptions
-from workbench.records.evals import Case, Expectation, FailureStage, GoldSpan, RunConfig
+from workbench.records.evals import Case, CheckKind, Expectation, FailureStage, GoldSpan, RunConfig
 from workbench.records.retrieval import SearchOptions
 
 RETRIEVAL = RunConfig("faq", search=LEXICAL)
@@ -209,8 +209,34 @@ def test_a_task_that_cannot_be_checked_is_unscored(bench: Bench) -> None:
     bench.dataset([Case("sql", "Count.", expectation=Expectation("sql", "SELECT 1", fixture="/nowhere.db"))])
     bench.models = [FakeGenerator("SELECT 1")]
     result = bench.results(RunConfig("faq", layer="model", model="fake.gguf"))["sql"]
-    assert result.passed is None
-    assert result.error
+    assert (result.passed, result.failure) == (None, "broken_case")
+    assert "/nowhere.db" in result.error
+    assert "/nowhere.db" in bench.lab.autopsy(result.run_id, "sql")[1]
+    assert bench.lab.report(result.run_id).failures == {"broken_case": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "said", "stage"),
+    [
+        ("exact", "forty two", "Forty", "truncated"),
+        ("exact", "forty two", "Fifty, I think", "wrong_answer"),
+        ("numeric", "42", "Let us see: it", "truncated"),
+        ("numeric", "42", "It is 4", "truncated"),
+        ("numeric", "42", "It is 43 because", "wrong_answer"),
+        ("regex", "forty", "Let us", "truncated"),
+        ("regex", r"\Aforty", "fifty", "wrong_answer"),
+        ("f1", "forty two", "It is forty", "truncated"),
+        ("f1", "forty two", "one two three four five six seven eight nine ten", "wrong_answer"),
+        ("json_schema", '{"type": "object"}', '{"a": ', "truncated"),
+        ("json_schema", '{"type": "object"}', "[1]", "wrong_format"),
+    ],
+)
+def test_a_wrong_answer_before_the_cut_is_no_truncated_one(
+    bench: Bench, kind: CheckKind, value: str, said: str, stage: FailureStage
+) -> None:
+    bench.dataset([Case("a", "a?", expectation=Expectation(kind, value, tolerance=0.6 if kind == "f1" else 0.0))])
+    bench.models = [FakeGenerator(said, stop="length")]
+    assert bench.results(RunConfig("faq", layer="model", model="fake.gguf"))["a"].failure == stage
 
 
 def test_the_autopsy_of_a_chain_names_the_change_that_would_have_kept_the_gold(bench: Bench) -> None:

@@ -34,6 +34,7 @@ FailureStage: TypeAlias = Literal[
     "abstained_needlessly",
     "wrong_format",
     "engine_error",
+    "broken_case",
 ]
 JudgedVerdict: TypeAlias = Literal["", "right", "wrong", "better", "worse", "tie"]
 CandidateState: TypeAlias = Literal["waiting", "accepted", "rejected"]
@@ -227,8 +228,8 @@ class CaseResult:
     Attributes:
         scores: metric → value in its own unit; a metric that isn't defined for the case is absent, never 0.
         passed: None when it is unscored.
-        failure: the first stage that lost it, "" when it passed; ``reason`` says it in a sentence and ``advice``
-            what to try first.
+        failure: the first stage that lost it, "" when it passed ("broken_case" where it can't be scored); ``reason``
+            says it in a sentence and ``advice`` what to try first.
         trace_id: of the stored trace, "" for the retrieval layer and model tasks.
     """
 

@@ -25,7 +25,9 @@ def import_dataset(store: Store, path: Path, name: str, collection: str, format:
         DocumentError: it can't be read, or not one row is a case.
         UsageError: no such format.
     """
-    read = read_dataset(path, format=format, locate=Locator(lambda: _texts(store.corpus, collection)))
+    read = read_dataset(
+        path, format=format, locate=Locator(lambda: _texts(store.corpus, collection)), sql=store.fixtures
+    )
     asked = collection if any(case.expectation is None for case in read.cases) else ""
     dataset = store.datasets.put(name or path.resolve().stem, asked, read.cases)
     absent = _absent_documents(store.corpus, asked, read)

@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from workbench.errors import DocumentError, UsageError, reason_of
+from workbench.errors import DocumentError, FileError, NotFoundError, UsageError, reason_of
 from workbench.evals.formats import beir, jsonl, promptfoo, ragas, squad, table, trec
 from workbench.evals.formats.rows import fields_of
 from workbench.evals.formats.source import Format, Locate, Passage, Source, TextOf, open_source
+from workbench.evals.tasks.checks import expected_rows
 from workbench.i18n import tr
+from workbench.ports import SqlRunner
 from workbench.records.evals import Case, ImportResult, RowProblem
 
 FORMATS: Final[dict[str, Format]] = {
@@ -35,12 +37,15 @@ FORMATS: Final[dict[str, Format]] = {
 _TOLD: Final = 3  # rows that an error quotes
 
 
-def read_dataset(path: Path, *, format: str = "", locate: Locate | None = None) -> ImportResult:
+def read_dataset(
+    path: Path, *, format: str = "", locate: Locate | None = None, sql: SqlRunner | None = None
+) -> ImportResult:
     """The cases of a file or folder, and what was wrong with its other rows.
 
     Args:
         format: a name of ``FORMATS``, "" to go by the content.
         locate: finds passages in the collection's documents, for formats whose gold is text (Ragas, SQuAD).
+        sql: runs the expected query of each SQL task, so that one which can't be checked is told; its row comes in.
 
     Raises:
         UsageError: no such format.
@@ -60,6 +65,7 @@ def read_dataset(path: Path, *, format: str = "", locate: Locate | None = None) 
             problems.append(_repeated(line, case.id, cases[case.id][0]))
         else:
             cases[case.id] = (line, _with_fixture(case, path))
+            problems += _unchecked(*cases[case.id], sql)
     if not cases:
         raise _nothing(path, problems)
     return ImportResult(tuple(case for _, case in cases.values()), tuple(problems), used.name)
@@ -137,6 +143,16 @@ def _nothing(path: Path, problems: Sequence[RowProblem]) -> DocumentError:
         f"{path}: " + ("; ".join(told) or tr("there is no case in it.")),
         tr("Each row needs at least a question; docs/datasets.md describes the formats."),
     )
+
+
+def _unchecked(line: int, case: Case, sql: SqlRunner | None) -> Iterator[RowProblem]:
+    """Why the expected query of an SQL task gives no rows."""
+    if sql is None or case.expectation is None or case.expectation.kind != "sql":
+        return
+    try:
+        expected_rows(case.expectation, sql)
+    except (UsageError, NotFoundError, FileError) as error:
+        yield RowProblem(line, tr("{reason} The case stays unscored.", reason=error.message), skipped=False)
 
 
 def _with_fixture(case: Case, dataset: Path) -> Case:

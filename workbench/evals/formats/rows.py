@@ -84,7 +84,12 @@ def _check_shape(values: Mapping[str, Any]) -> None:
     for name in SPANS:
         whole = all(isinstance(item, Mapping) and "source_id" in item for item in values.get(name, []))
         _require(whole, tr("“{field}” is not a list of objects with source_id, start, end, grade", field=name))
-    _require(isinstance(values.get("expectation", {}), Mapping), tr("“{field}” is not an object", field="expectation"))
+    wanted = values.get("expectation")
+    if wanted is not None:
+        _require(isinstance(wanted, Mapping), tr("“{field}” is not an object", field="expectation"))
+        for name in ("kind", "value"):
+            text = isinstance(wanted.get(name), str)
+            _require(text, tr("“{field}” is missing or not text", field=f"expectation.{name}"))
 
 
 def _check_values(case: Case) -> None:
@@ -123,14 +128,14 @@ def _check_filter(expression: str) -> None:
     try:
         parse_filter(expression)
     except WorkbenchError as error:
-        raise RowError(error.message) from error
+        told = error.message.partition("\n")[0]  # what follows points at the place with a line of its own
+        raise RowError(tr("the filter “{filter}”: {reason}", filter=expression, reason=told)) from error
 
 
 def _check_expectation(expectation: Expectation) -> None:
-    typed = isinstance(expectation.value, str) and isinstance(expectation.fixture, str)
-    _require(
-        typed and isinstance(expectation.ordered, bool), tr("its fields don't fit: {reason}", reason="expectation")
-    )
+    _require(isinstance(expectation.fixture, str), tr("“{field}” is not text", field="expectation.fixture"))
+    ordered = isinstance(expectation.ordered, bool)
+    _require(ordered, tr("“{field}” is neither true nor false", field="expectation.ordered"))
     tolerance: object = expectation.tolerance
     number = isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool) and 0 <= tolerance < math.inf
     _require(number, tr("the tolerance is no number from 0"))

@@ -52,6 +52,7 @@ _STAGES: Final[dict[FailureStage, str]] = {
     "abstained_needlessly": "abstained needlessly",
     "wrong_format": "wrong format",
     "engine_error": "engine error",
+    "broken_case": "broken case",
 }
 _VERDICTS: Final[dict[Verdict, str]] = {
     "pass": "pass",

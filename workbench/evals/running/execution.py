@@ -15,7 +15,7 @@ from workbench.answers.ask import Asker
 from workbench.errors import BudgetError, Cancelled, EngineError, FileError, FilterError, NotFoundError, UsageError
 from workbench.evals.gold.whereabouts import GoldFinder, Whereabouts, relevant
 from workbench.evals.running import marks
-from workbench.evals.running.failure import Failure, Findings, engine_failure, name_failure
+from workbench.evals.running.failure import Failure, Findings, broken_case, engine_failure, name_failure
 from workbench.evals.running.fixed import FixedSearcher
 from workbench.evals.tasks.checks import check
 from workbench.i18n import tr
@@ -173,7 +173,8 @@ class CaseRunner:
         try:
             checked = check(case.expectation, generation.text, language=case.language, sql=self._store.fixtures)
         except (UsageError, NotFoundError, FileError) as error:  # the expectation's own fault
-            return replace(answered, passed=None, reason=error.message, advice=error.remedy, error=error.message)
+            lost = _lost(answered, broken_case(error.message, error.remedy), error.message)
+            return replace(lost, passed=None)
         scores = {
             **answered.scores,
             _SCORE_OF.get(case.expectation.kind, "correctness"): checked.score,

@@ -10,6 +10,7 @@ from workbench.evals.gold.whereabouts import Whereabouts, carries, named, releva
 from workbench.evals.metrics import answer_correctness
 from workbench.evals.reporting.reports import stage_title
 from workbench.evals.running.marks import RIGHT, cited_gold, said_in
+from workbench.evals.tasks.checks import could_still_pass
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Context, Evidence, Generation
 from workbench.records.evals import Case, CaseResult, FailureStage, GoldSpan, Ranked
@@ -62,6 +63,11 @@ def engine_failure(error: str) -> Failure:
     """For a case that a process of the engine, or a program's fault, cut short."""
     advice = tr("Look at the engine's last words, load with a smaller context, and run the case again.")
     return Failure("engine_error", error, advice)
+
+
+def broken_case(reason: str, advice: str) -> Failure:
+    """For a case whose own expectation can't be checked: it stays unscored."""
+    return Failure("broken_case", reason, advice)
 
 
 # -- before there is an answer ---------------------------------------------------------------------------------------
@@ -256,10 +262,12 @@ def _wrong(case: Case, answer: Answer, evidence: Sequence[Evidence]) -> Failure:
 
 
 def _of_output(case: Case, result: CaseResult, generation: Generation | None) -> Failure:
-    if _cut_short(generation):
+    wanted, readable = case.expectation, result.scores.get("format_valid") != 0.0
+    if wanted is None:
+        raise AssertionError("an output is held against an expectation")
+    if _cut_short(generation) and could_still_pass(wanted, result.output, language=case.language, readable=readable):
         return _truncated()
-    kind = case.expectation.kind if case.expectation else "exact"
-    if result.scores.get("format_valid") == 0.0:
+    if not readable:
         return Failure(
             "wrong_format",
             result.reason or tr("The output hasn't the form that was asked for."),
@@ -269,7 +277,7 @@ def _of_output(case: Case, result: CaseResult, generation: Generation | None) ->
         "wrong_answer",
         result.reason or tr("The output isn't the expected one."),
         tr("Read the query that it wrote; give the schema in the prompt.")
-        if kind == "sql"
+        if wanted.kind == "sql"
         else tr("Compare with a larger quantization: if it passes there, this one costs the case."),
     )
 
@@ -320,8 +328,11 @@ def autopsy(case: Case, result: CaseResult, kept_by: Sequence[str] = ()) -> tupl
         lines.append(tr("lost at: {stage}. {reason}", stage=stage_title(result.failure), reason=result.reason))
         lines += [tr("would have kept it: {change}", change=change) for change in kept_by]
         lines.append(f"→ {result.advice}")
+    elif result.error:  # of a run made before such cases had a stage
+        lines.append(tr("error: {reason}", reason=result.error))
     else:
         lines.append(tr("passed") if result.passed else tr("unscored"))
+        lines += [result.reason] if result.reason else []
     return tuple(lines)
 
 
