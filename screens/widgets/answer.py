@@ -175,6 +175,8 @@ def doubt(claim: Claim, evidence: Sequence[Evidence], cited: Citation | None = N
     match lack.kind:
         case "numbers":
             return tr("The source has no {numbers}.", numbers=told)
+        case "misplaced":
+            return tr("The source gives {numbers} of something else.", numbers=told)
         case "negation":
             return tr("One of them is negated, the other is not. The source says {sentence}.", sentence=told)
         case "language":

@@ -21,7 +21,7 @@ from typing import Final
 
 from workbench.answers.citations import citation_of
 from workbench.answers.extractive import UnitsOf
-from workbench.answers.support import numbers
+from workbench.answers.numerals import counted, uncounted
 from workbench.answers.units import Unit
 from workbench.i18n import tr
 from workbench.records.answers import Claim, Conflict, Evidence
@@ -34,15 +34,6 @@ ALIKE: Final = 0.75
 
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _COUNTING: Final = re.compile(r"\d+")
-# "one", "un" and "una" are left out: they are articles and pronouns more often than numbers.
-_NUMBER_WORDS: Final = {
-    **{w: n for n, w in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)},
-    **{w: n for n, w in enumerate("dos tres cuatro cinco seis siete ocho nueve diez once doce".split(), 2)},
-    **{"once": 1, "twice": 2, "thrice": 3, "fifteen": 15, "quince": 15, "twenty": 20, "veinte": 20, "thirty": 30},
-    **{"treinta": 30, "forty": 40, "cuarenta": 40, "fifty": 50, "cincuenta": 50, "sixty": 60, "sesenta": 60},
-    **{"ninety": 90, "noventa": 90, "hundred": 100, "cien": 100},
-}
-_ELEVEN: Final = {"es": 11}  # "once" is eleven in Spanish
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,21 +146,15 @@ def _rival(unit: Unit, language: str, units: Sequence[Unit], its_language: str) 
 
 
 def _disagree(one: str, other: str, language: str) -> bool:
-    a, b = _numbers(one, language), _numbers(other, language)
+    a, b = counted(one, language), counted(other, language)
     if not (a - b and b - a):
         return False
     return not (any(map(_YEAR.fullmatch, a - b)) and any(map(_YEAR.fullmatch, b - a)))
 
 
-def _numbers(text: str, language: str) -> frozenset[str]:
-    found = {fold(word) for word in words(text)} & _NUMBER_WORDS.keys()
-    counted = {_ELEVEN.get(language, 1) if word == "once" else _NUMBER_WORDS[word] for word in found}
-    return numbers(text) | frozenset(map(str, counted))
-
-
 def _content(text: str, language: str) -> frozenset[str]:
     """Stems of the content words that are no numbers."""
-    kept = (w for w in words(text) if fold(w) not in _NUMBER_WORDS and not any(map(str.isdigit, w)))
+    kept = (w for w in words(uncounted(text, language)) if not any(map(str.isdigit, w)))
     return frozenset(stems(" ".join(kept), language))
 
 
