@@ -142,9 +142,9 @@ def head(view: CaseView, run: Run | None, other: Run | None) -> Iterable[Fact]:
     item, case = view.item, view.item.case
     result = item.result
     if result and result.reason:
-        yield tr("why"), result.reason
+        yield tr("why"), tr(result.reason)
     if result and result.advice:
-        yield tr("try first"), ("→ ", (result.advice, Tone.ACCENT))
+        yield tr("try first"), ("→ ", (tr(result.advice), Tone.ACCENT))
     yield from _several(tr("judge"), verdict_lines(item.judged))
     if item.label and item.label.note:
         yield tr("note"), item.label.note

@@ -55,7 +55,7 @@ def diff(before: CaseResult, after: CaseResult) -> Iterable[Fact]:
     yield from _named(tr("then"), then)
     yield from _named(tr("now"), [(tr("the same"), Tone.DIM)] if then == now else now)
     if after.advice and not after.passed:
-        yield tr("try first"), ("→ ", (after.advice, Tone.ACCENT))
+        yield tr("try first"), ("→ ", (tr(after.advice), Tone.ACCENT))
 
 
 def _named(name: str, lines: Iterable[Line]) -> Iterable[Fact]:
@@ -66,7 +66,7 @@ def _named(name: str, lines: Iterable[Line]) -> Iterable[Fact]:
 
 def _verdict(result: CaseResult) -> Line:
     stage = stage_title(result.failure) if result.failure or result.passed else tr("unscored")
-    return (result_mark(result), f" {stage}", (f"  {result.reason}" if result.reason else "", Tone.DIM))
+    return (result_mark(result), f" {stage}", (f"  {tr(result.reason)}" if result.reason else "", Tone.DIM))
 
 
 def _scores(before: CaseResult, after: CaseResult) -> list[Line]:

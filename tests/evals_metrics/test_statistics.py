@@ -91,7 +91,8 @@ def test_the_bootstrap_covers_the_truth_about_as_often_as_it_says() -> None:
 
 def test_a_mean_of_perfect_cases_is_not_certain() -> None:
     assert bounded_mean(np.ones(3)).low < 0.5
-    assert bounded_mean(np.array([0.5, 0.5])).method == "Wilson"
+    assert bounded_mean(np.array([0.5, 0.5])).method == "no spread: Wilson's"
+    assert bounded_mean(np.array([1.0, 0.0])).method == "Wilson"
     assert bounded_mean(np.array([0.2, 0.9, 1.0])).method == "bootstrap"
 
 

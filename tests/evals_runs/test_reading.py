@@ -7,6 +7,7 @@ import pytest
 from tests.evals_runs.conftest import Bench, Cli
 from workbench.__main__ import open_desk
 from workbench.cli import FrontEnds, run
+from workbench.i18n import choose_language, tr
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,14 @@ def test_what_names_of_cases_hold_does_not_act_on_the_terminal(cli: Cli) -> None
     told = cli("show", "last").out + cli("list").out + cli("compare", "1", "1").out
     assert "gone" in told
     assert "\x1b[2J" not in told
+
+
+def test_what_was_said_in_english_is_read_in_spanish(cli: Cli) -> None:
+    assert cli("run", "faq", "--lane", "lexical").code == 0
+    case = ("show", "last", "--case", "pool")
+    assert "The case has no gold to retrieve." in cli(*case).out
+    choose_language("es")
+    try:
+        assert tr("The case has no gold to retrieve.", "es") in cli(*case).out
+    finally:
+        choose_language("en")

@@ -182,7 +182,7 @@ def print_results(results: Sequence[CaseResult]) -> None:
             r.case_id,
             stage_title(r.failure) if r.failure else "",
             duration(r.duration_ms / 1000),
-            r.reason,
+            tr(r.reason),
         )
         for r in results
     ]

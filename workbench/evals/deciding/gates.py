@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from workbench.errors import UsageError
 from workbench.evals.measuring.scoring import describe
-from workbench.evals.measuring.statistics import OPEN, cases_for_quantile, cases_for_share
+from workbench.evals.measuring.statistics import NO_SPREAD, OPEN, cases_for_quantile, cases_for_share
 from workbench.evals.metrics import Metric, metric
 from workbench.i18n import tr
 from workbench.records.evals import Comparison, Estimate, Gate, GateResult, GateSet, Run, RunReport
@@ -125,7 +125,7 @@ def cases_needed(gate: Gate, estimate: Estimate) -> int | None:
     """
     named = describe(gate.metric)
     at_least = gate.op == ">="
-    if named.bounded and estimate.method == "Wilson":
+    if named.bounded and estimate.method in ("Wilson", NO_SPREAD):
         return cases_for_share(estimate.value, gate.threshold, at_least=at_least)
     room = abs(estimate.value - gate.threshold)
     if room == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -27,6 +27,9 @@ _CELLS: Final = 4_000_000  # of a block of resamples held in memory at once
 _TAIL: Final = 0.025
 OPEN: Final = ", open-ended"
 """Ends the method of an interval that has no true bound at one side: what stands there is the last measured value."""
+
+NO_SPREAD: Final = "no spread: Wilson's"
+"""The method where all values of a mean are the same: nothing to resample, so Wilson's interval stands in."""
 
 Sample: TypeAlias = NDArray[np.float64]  # (n,), or (2, n) where a statistic needs two figures of a case
 StatisticOf: TypeAlias = Callable[[Sample], Any]  # (…, n) → (…), or (2, …, n) → (…): the cases are the last axis
@@ -92,12 +95,16 @@ def bootstrap(values: Sample, statistic: StatisticOf = mean, *, resamples: int =
 
 
 def bounded_mean(values: Sample) -> Estimate:
-    """The mean of values within 0–1: Wilson where all are 0 or 1, or all the same; else the percentile bootstrap.
+    """The mean of values within 0–1: Wilson where all are 0 or 1, else the percentile bootstrap.
 
-    The bootstrap of values that don't vary is a point: three perfect cases would pass for certainty.
+    The bootstrap of values that don't vary is a point: three perfect cases would pass for certainty. Their interval is
+    Wilson's, the widest that a mean within 0–1 needs, and the method says so: ``NO_SPREAD``.
     """
-    if np.isin(values, (0.0, 1.0)).all() or (values == values[0]).all():
-        return wilson(min(1.0, max(0.0, float(values.mean()))), len(values))
+    share = min(1.0, max(0.0, float(values.mean())))
+    if (values == values[0]).all():
+        return replace(wilson(share, len(values)), method=NO_SPREAD)
+    if np.isin(values, (0.0, 1.0)).all():
+        return wilson(share, len(values))
     return bootstrap(values)
 
 

@@ -270,7 +270,7 @@ def _gate_table(gates: Sequence[GateResult]) -> Table:
 
 
 def _failure_table(failed: Sequence[CaseResult]) -> Table:
-    rows = tuple((r.case_id, _stage(r.failure), r.reason or r.error, r.advice) for r in failed)
+    rows = tuple((r.case_id, _stage(r.failure), tr(r.reason) or r.error, tr(r.advice)) for r in failed)
     return Table((tr("Case"), tr("Stage"), tr("Why"), tr("Try first")), rows)
 
 

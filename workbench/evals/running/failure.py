@@ -325,14 +325,14 @@ def autopsy(case: Case, result: CaseResult, kept_by: Sequence[str] = ()) -> tupl
             )
         )
     if result.failure:
-        lines.append(tr("lost at: {stage}. {reason}", stage=stage_title(result.failure), reason=result.reason))
+        lines.append(tr("lost at: {stage}. {reason}", stage=stage_title(result.failure), reason=tr(result.reason)))
         lines += [tr("would have kept it: {change}", change=change) for change in kept_by]
-        lines.append(f"→ {result.advice}")
+        lines.append(f"→ {tr(result.advice)}")
     elif result.error:  # of a run made before such cases had a stage
         lines.append(tr("error: {reason}", reason=result.error))
     else:
         lines.append(tr("passed") if result.passed else tr("unscored"))
-        lines += [result.reason] if result.reason else []
+        lines += [tr(result.reason)] if result.reason else []
     return tuple(lines)
 
 
