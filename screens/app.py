@@ -51,6 +51,8 @@ AGAIN: Final = -1
 """The app's result when it is to be started anew, in another language."""
 TWICE_S: Final = 2.0
 """Seconds within which a second ctrl+c quits."""
+ANEW_S: Final = 1.0
+"""Seconds at least between two readings of lists that another process keeps changing."""
 
 
 SWITCH_S = 0.001
@@ -89,6 +91,7 @@ class WorkbenchApp(OrderedKeysApp):
         self.jobs = Jobs(self, self.show_error)
         self.ingest: IngestRun | None = None
         self._ctrl_c = float("-inf")
+        self._foreign, self._read_anew = 0, float("-inf")
         for known in themes.THEMES:
             self.register_theme(known)
         self.theme = theme if theme in {t.name for t in themes.THEMES} else themes.DEFAULT
@@ -135,8 +138,16 @@ class WorkbenchApp(OrderedKeysApp):
         self.status = event.status
         if event.status.ended and not (before and before.ended):
             self.notify(event.status.ended, severity="error", timeout=10, markup=False)
-        if moved:
+        if self._foreign_change(event.status) or moved:
             self.changed()
+
+    def _foreign_change(self, status: DeskStatus) -> bool:
+        """Another process changed the file, and it is time to read it anew; Models lists nothing of what those do."""
+        now = time.monotonic()
+        if status.foreign == self._foreign or now - self._read_anew < ANEW_S or self.current_mode == ModelsScreen.mode:
+            return False
+        self._foreign, self._read_anew = status.foreign, now
+        return True
 
     def on_work_moved(self, event: WorkMoved) -> None:
         """The top line follows."""

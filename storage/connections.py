@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -37,9 +37,12 @@ class Connections:
         self._busy = 0
         self._closed = False
         self._executor: ThreadPoolExecutor | None = None
+        self._foreign = 0
+        self._asked: Future[int] | None = None
         if access == "write":
             with self._in_words():
                 self._writer = connect(path, "write", timeout)
+                self._version = self._data_version()
             self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="workbench-writer")
 
     @contextmanager
@@ -101,6 +104,24 @@ class Connections:
             if cancel:
                 connection.set_progress_handler(cancel.is_set, _STEPS)
             yield connection
+
+    def foreign_changes(self) -> int:
+        """Grows when another process changes the file; 0 where it is open for reading only.
+
+        It never waits: while the write thread is busy, it is what it was.
+        """
+        with self._state:
+            if self._executor is None or self._closed:
+                return self._foreign
+            if self._asked is not None and self._asked.done() and self._asked.exception() is None:
+                self._foreign = self._asked.result() - self._version
+            if self._asked is None or self._asked.done():
+                self._asked = self._executor.submit(self._data_version)
+            return self._foreign
+
+    def _data_version(self) -> int:
+        """Of the write connection: it makes all changes of this process, so the others' are what it sees change."""
+        return int(self._writer.execute("PRAGMA data_version").fetchone()[0])
 
     def close(self) -> None:
         """Waits for readers and for writes that were handed in, checkpoints, and closes every connection."""

@@ -168,6 +168,10 @@ class FileStore:
         """Remembered choices."""
         return self._settings
 
+    def foreign_changes(self) -> int:
+        """Grows when another process changes the file; never waits."""
+        return self._connections.foreign_changes()
+
     def close(self) -> None:
         """Checkpoints and closes, leaving one file. Calling it twice is harmless."""
         self._connections.close()

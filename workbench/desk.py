@@ -75,6 +75,7 @@ class DeskStatus:
         ended: why the process of the model that was loaded last ended by itself, "" when it didn't.
         reach: "offline", or the addresses that may be talked to.
         pulses: what the model's process measured of itself over the last minutes, oldest first.
+        foreign: grows when another process changes the file.
     """
 
     file: str
@@ -87,6 +88,7 @@ class DeskStatus:
     reach: str = "offline"
     ended: str = ""
     pulses: tuple[Pulse, ...] = ()
+    foreign: int = 0
 
 
 class Desk:
@@ -142,6 +144,7 @@ class Desk:
             gauges=gauges.measure(model.pid or None if model else None),
             ended=f"{death.title}: {death.message} {death.remedy}" if death else "",
             pulses=running.pulses() if running else (),
+            foreign=self._store.foreign_changes(),
             reach=self._servers.reach(running.model if running else None, embedder),
         )
 

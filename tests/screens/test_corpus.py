@@ -14,6 +14,7 @@ from screens.corpus.chunks import ChunkPane
 from screens.corpus.health import HealthScreen
 from screens.widgets.grid import Grid, Row
 from screens.widgets.paged import KEPT, PAGE, PagedGrid, Pages
+from storage import open_store
 from tests.library import NAME, open_library
 from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
@@ -223,6 +224,25 @@ async def test_the_health_of_a_real_file_is_kept_and_told_stale_when_it_changed(
             assert kept is not None
             assert len(kept.histograms) == 4
     finally:
+        desk.close()
+
+
+async def test_what_another_process_changes_is_listed_anew(tmp_path: Path) -> None:
+    desk = many(tmp_path, documents=2, chunks=3)
+    other = open_store(desk.path)
+    app = WorkbenchApp(desk)
+    try:
+        async with corpus(app) as pilot:
+            assert "1.md" in screen_text(app)
+            other.corpus.delete_documents([desk.documents()[1].id])
+            for _ in range(60):
+                await pilot.pause(0.1)
+                if "1.md" not in screen_text(app):
+                    break
+            assert "1.md" not in screen_text(app)
+            assert "0.md" in screen_text(app)
+    finally:
+        other.close()
         desk.close()
 
 

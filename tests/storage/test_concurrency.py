@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from pathlib import Path
 
 from storage import open_store
@@ -89,3 +90,19 @@ def test_a_killed_ingest_leaves_a_consistent_file(tmp_path: Path) -> None:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         connection.close()
         assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_only_what_others_commit_counts_as_a_foreign_change(store: FileStore) -> None:
+    def now() -> int:
+        store.foreign_changes()
+        store.settings.set("own", "word")  # the write thread has answered what was asked before
+        return store.foreign_changes()
+
+    before = now()
+    assert now() == before
+    with closing(open_store(store.path)) as other:
+        other.settings.set("foreign", "word")
+        now()
+        after = now()
+        assert after > before
+        assert now() == after

@@ -213,6 +213,10 @@ class Store(Protocol):
         """Remembered choices."""
         ...
 
+    def foreign_changes(self) -> int:
+        """Grows when another process changes the file; never waits."""
+        ...
+
     def close(self) -> None:
         """Checkpoints and closes, leaving one file. Calling it twice is harmless."""
         ...
