@@ -167,6 +167,11 @@ def test_an_interval_of_fewer_cases_than_the_row_tells_its_own_n() -> None:
     assert row.endswith(r"] n=10 \\")
 
 
+def test_a_ranked_run_without_a_title_is_named_by_what_it_ran() -> None:
+    report = make_report(run(3, RunConfig("faq", layer="chain"), model="SmolLM2"), [result("a", True)], [])
+    assert r"\#3 chain · lexical+dense · SmolLM2 & 1" in ranking_latex([report])
+
+
 def test_a_ranking_of_nothing_is_a_table() -> None:
     assert ranking_latex([]).startswith("\\begin{tabular}")
 

@@ -26,6 +26,7 @@ def test_a_curve_by_hand_with_ties() -> None:
     assert [p.risk for p in points] == pytest.approx([2 / 5, 2 / 4, 1 / 3, 0])
     assert [p.unsupported for p in points] == [1.0, 1.0, 0.0, 0.0]
     assert [p.correct_abstention for p in points] == [0.0, 0.0, 1.0, 1.0]
+    assert [(p.cases, p.answered, p.unanswerable) for p in points] == [(5, 5, 1), (5, 4, 1), (5, 3, 1), (5, 1, 1)]
 
 
 def test_the_most_coverage_that_the_risk_allows() -> None:

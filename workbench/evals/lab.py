@@ -59,7 +59,7 @@ class EvalLab(JudgeLab):
         return compared
 
     def export_report(self, run_id: int, form: ReportForm = "markdown", gates: Sequence[GateResult] = ()) -> str:
-        """The report as a text to hand on; in LaTeX, a table of all complete runs of its dataset, best first.
+        """The report as a text to hand on; in LaTeX, a table of its dataset's complete runs of its layer.
 
         In TREC's form, the run's rankings of documents for the tools that score them.
         """
@@ -70,8 +70,9 @@ class EvalLab(JudgeLab):
             return reports.report_html(report, results, gates)
         if form == "markdown":
             return reports.report_markdown(report, results, gates)
-        others = [r.id for r in self.runs(report.run.config.dataset) if r.status == "complete" and r.id != run_id]
-        return reports.ranking_latex([report, *map(self.report, others)])
+        shown = report.run.config
+        others = [r for r in self.runs(shown.dataset) if r.config.layer == shown.layer and r.status == "complete"]
+        return reports.ranking_latex([report, *(self.report(r.id) for r in others if r.id != run_id)])
 
     def export_comparison(self, a: int, b: int, form: Literal["markdown", "html"] = "markdown") -> str:
         """The comparison as a text to hand on."""

@@ -469,6 +469,9 @@ class ThresholdPoint:
     """A point of the risk–coverage curve: the share answered at this τ, and the share of that which is wrong.
 
     ``correct_abstention`` and ``unsupported`` are shares of the unanswerable cases, None where there is none.
+
+    Attributes:
+        cases: that coverage is of; ``answered``: that risk is of; ``unanswerable``: that the other two are of.
     """
 
     threshold: float
@@ -476,6 +479,9 @@ class ThresholdPoint:
     risk: float
     correct_abstention: float | None
     unsupported: float | None
+    cases: int = 0
+    answered: int = 0
+    unanswerable: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
 from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
+from workbench.evals.measuring.statistics import wilson
 from workbench.i18n import tr
 from workbench.records.evals import Gate, GateResult, GateSet, Run, Verdict
 
@@ -138,25 +139,30 @@ def threshold(front: FrontEnds, run_id: str, choose: float | None, as_json: bool
     if as_json:
         print_json(curve)
     else:
+        names = tr("coverage"), tr("risk"), tr("correct abstention"), tr("unsupported")
         step = max(1, -(-len(curve) // CURVE_ROWS))
         rows = [
             (
                 f"{p.threshold:.3f}",
-                f"{p.coverage:.3f}",
-                f"{p.risk:.3f}",
-                _share(p.correct_abstention),
-                _share(p.unsupported),
+                _share(p.coverage, p.cases),
+                _share(p.risk, p.answered),
+                _share(p.correct_abstention, p.unanswerable),
+                _share(p.unsupported, p.unanswerable),
             )
             for p in curve[::step]
         ]
-        head = ("τ", tr("coverage"), tr("risk"), tr("correct abstention"), tr("unsupported"))
+        head = ("τ", *(f"{name} [95 %]" for name in names))
         print_table(head, rows, right=(0, 1, 2, 3, 4))
     if choose is not None:
         say(tr("τ of “{collection}” is {value} now.", collection=run.manifest.collection, value=choose), err=True)
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _share(value: float | None, n: int) -> str:
+    """With Wilson's interval and its n: "0.750 [0.301, 0.954] n=4"."""
+    if value is None:
+        return "–"
+    found = wilson(value, n)
+    return f"{value:.3f} [{found.low:.3f}, {found.high:.3f}] n={n:,}"
 
 
 @group.command()

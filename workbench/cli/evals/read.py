@@ -87,7 +87,7 @@ def ladder(front: FrontEnds, runs: tuple[str, ...], as_json: bool) -> None:
     type=click.Choice(["markdown", "html", "latex", "trec"]),
     default="markdown",
     show_default=True,
-    help="LaTeX is a table of the dataset's complete runs, TREC this one's rankings.",
+    help="LaTeX is a table of the dataset's complete runs of its layer, TREC this one's rankings.",
 )
 @click.option("--output", "-o", "file", type=click.Path(path_type=Path), help="Write it here [stdout].")
 @click.pass_obj

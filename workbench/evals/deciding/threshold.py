@@ -65,4 +65,7 @@ def _point(threshold: float, judged: Sequence[_Judged]) -> ThresholdPoint:
         risk=sum(not case.right for case in given) / len(given),
         correct_abstention=None if unsupported is None else 1 - unsupported,
         unsupported=unsupported,
+        cases=len(judged),
+        answered=len(given),
+        unanswerable=hopeless,
     )

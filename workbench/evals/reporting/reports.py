@@ -151,9 +151,21 @@ def ranking_latex(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> 
         found = report.overall.metrics.get(names[0]) if names else None
         return (found is None, 0.0 if found is None else found.value * (-1 if better else 1))
 
-    rows = tuple((run_name(r.run), str(r.overall.cases), *_cells(r.overall, names)) for r in sorted(reports, key=place))
+    rows = tuple(
+        (_told_apart(r.run), str(r.overall.cases), *_cells(r.overall, names)) for r in sorted(reports, key=place)
+    )
     head = (tr("Run"), "n", *(describe(name).title for name in names))
     return to_latex(Table(head, rows, tuple(range(1, len(head)))))
+
+
+def _told_apart(run: Run) -> str:
+    """A run among others of its layer: "#12 title", or its layer, lanes and model."""
+    config = run.config
+    if config.title:
+        return run_name(run)
+    lanes = "" if config.layer == "model" else "+".join(config.search.lanes)
+    parts = (config.layer, lanes, run.manifest.model)
+    return f"#{run.id} {' · '.join(part for part in parts if part)}"
 
 
 def decision_markdown(decision: DecisionRecord) -> str:
