@@ -15,7 +15,7 @@ from tests.library import DOCUMENTS, NAME, open_library
 from workbench import __version__
 from workbench.answers.ask import Asker
 from workbench.answers.manifest import new_trace_id
-from workbench.errors import EngineError, FilterError, NotFoundError
+from workbench.errors import EngineError, FilterError, NotFoundError, UsageError
 from workbench.ports import Cancel, Embedder, Store
 from workbench.records.answers import Answer, AskOptions, Context, Decision, Generation, Outcome, Trace
 from workbench.records.corpus import Recipe
@@ -242,9 +242,8 @@ def test_a_collection_of_retired_documents_is_filtered_out(store: Store) -> None
     assert "status = current" in answer(ask(store), "filtered_out").remedy
 
 
-@pytest.mark.parametrize("query", ["", "   ", "¿…?"])
-def test_a_question_without_words_finds_nothing(store: Store, query: str) -> None:
-    assert answer(ask(store, query), "no_result").missing == ""
+def test_a_question_without_words_finds_nothing(store: Store) -> None:
+    assert answer(ask(store, "¿…?"), "no_result").missing == ""
 
 
 def test_nothing_found_is_told_apart(store: Store) -> None:
@@ -395,3 +394,24 @@ def test_mmr_gives_other_evidence_from_the_same_hits(store: Store) -> None:
     ids = [[e.chunk_id for e in span.output.evidence] for span in found if span and isinstance(span.output, Context)]
     assert ids[0][0] == ids[1][0]
     assert ids[0] != ids[1]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\n\t"])
+def test_an_empty_question_is_refused_without_a_trace(store: Store, query: str) -> None:
+    before = len(store.traces.recent())
+    with pytest.raises(UsageError, match="nothing to answer"):
+        ask(store, query)
+    assert len(store.traces.recent()) == before
+
+
+def test_words_that_only_join_are_in_no_source(store: Store) -> None:
+    answer = ask(store, "the of and", options=AskOptions(threshold=0.99))[-1].answer
+    assert answer
+    assert "Each of its words" not in answer.text
+
+
+def test_an_abstention_names_the_words_as_typed(store: Store) -> None:
+    trace = ask(store, "How many boooks does the lighthouse burn?", options=AskOptions(threshold=0.99))[-1]
+    assert trace.answer
+    assert "Each of its words" not in trace.answer.text
+    assert "lighthouse" in trace.answer.text

@@ -53,6 +53,7 @@ def test_what_the_index_has_not_got_is_corrected_by_what_it_has(store: Store, ty
         "Who is Mr Officce?",  # a name
         "What does SKU-2204 or bokks7 mean?",  # codes
         "Is the fee nice?",  # short words stay
+        "Who readied the station?",  # another word of seven letters, not "reading" or "rented"
         "xqzzw vvkqj",  # nothing like it
         "",
         "🙂 ¿…? \x1b[31m",

@@ -14,6 +14,7 @@ from workbench.i18n import tr
 from workbench.queries.retrying import Rewrite
 from workbench.records.answers import Answer, AnswerMode, Evidence, Generation, Outcome
 from workbench.records.queries import EvidenceCheck
+from workbench.text.words import is_stopword
 
 _NAMED: Final = 5
 
@@ -109,10 +110,11 @@ def checked(
 def missing_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
     """What the sources would have to say: the rarest of the question's words that no evidence covers; "" of none.
 
-    Words that only ask are left out, and where all evidence is in another language than the question, words can't tell.
+    Words that only ask or join are left out, and where all evidence is in another language than the question, words
+    can't tell.
     """
     spoken = answer_language(language)
-    terms = [term for term in terms if not is_asking(term.word)]
+    terms = [term for term in terms if not is_asking(term.word) and not is_stopword(term.word, language)]
     comparable = [piece for piece in evidence if not language or piece.language in ("", language)]
     if not terms or (evidence and not comparable):
         return ""

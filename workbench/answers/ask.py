@@ -24,7 +24,7 @@ from workbench.answers.support import THRESHOLD, Support, answer_support
 from workbench.answers.terms import Term, question_terms
 from workbench.answers.units import Unit, units
 from workbench.corpus.places import Places
-from workbench.errors import BudgetError, Cancelled, EngineError
+from workbench.errors import BudgetError, Cancelled, EngineError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.queries.conversation import followed
@@ -72,8 +72,12 @@ class Asker:
         Raises:
             FilterError: the filter can't be understood; told before the first trace.
             NotFoundError: there is no such collection, or no trace that it follows.
-            UsageError: no lane, or a k below 1.
+            UsageError: nothing is asked; no lane, or a k below 1.
         """
+        if not query.strip():
+            raise UsageError(
+                tr("Empty question"), tr("There is nothing to answer."), tr("Write what you want to know.")
+            )
         collection = self._store.corpus.collection(search.collection)
         index = self._store.corpus.current_index(collection.name)
         loaded = self._generator()
@@ -149,7 +153,7 @@ class _Question:
         if index is None or not self._collection.chunks:
             raise NoAnswerError("empty_corpus")
         hits = yield from self._retrieval.first(index)
-        weighed = yield from self._weighed(index, hits)
+        first = weighed = yield from self._weighed(index, hits)
         for step in range(1, self._options.retries + 1):
             if weighed.support.score >= self._threshold:
                 break
@@ -159,7 +163,7 @@ class _Question:
             weighed = max(weighed, second, key=lambda one: one.support.score)
         terms, context, support = weighed.terms, weighed.context, weighed.support
         if support.score < self._threshold:
-            yield self._refuse(terms, context, support)
+            yield self._refuse(first.terms, context, support)  # as typed: a guess at its spelling led to nothing
         elif self._writer:
             yield from self._written(self._writer, terms, context, weighed.quotes, support)
         else:

@@ -17,7 +17,7 @@ from workbench.text.words import STOPWORDS, cjk_pairs, fold, stem, words
 
 SHORTEST: Final = 5
 """Characters of a word from which on it is corrected: shorter ones are often one edit from another ("nice", "nine")."""
-TWO_EDITS: Final = 7
+TWO_EDITS: Final = 8
 """Characters from which on two edits may be mended."""
 LONGEST: Final = 32
 """Characters of a word up to which it is corrected: the words one edit away grow with its square, words seldom are."""
@@ -38,7 +38,8 @@ class Speller:
 
         Of the words one edit away the one that most chunks hold, of equals the one of the same length; where there is
         none, of those two edits away that begin with the same letter (first letters are seldom mistyped: Pollock and
-        Zamora, CACM 1984). The suggestion is written as the sources write it.
+        Zamora, CACM 1984) and end with the same (another ending is more often another word). The suggestion is written
+        as the sources write it.
         """
         return tuple(found for word in self._unknown(analysis) if (found := self._correction(word)))
 
@@ -64,7 +65,8 @@ class Speller:
         if not near and len(folded) >= TWO_EDITS:
             distance = 2
             alike = self._store.search.words_like(self._index, folded[0], len(folded) - 2, len(folded) + 2)
-            near = {other: chunks for other, chunks in alike.items() if edits(folded, other, 2) == 2}
+            ending = {other: chunks for other, chunks in alike.items() if other[-1] == folded[-1]}
+            near = {other: chunks for other, chunks in ending.items() if edits(folded, other, 2) == 2}
         near = {other: chunks for other, chunks in near.items() if len(other) >= SHORTEST - 1 and other.isalpha()}
         if not near:
             return None
