@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from screens.style import SUPPORT, Line, Tone, content, count, place, shorten
 from screens.widgets.grid import Column, Grid, Row
+from workbench.answers.prompt import quotable
 from workbench.answers.support import shortfall
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
@@ -154,7 +155,7 @@ def _row(number: int, row: CitedRow) -> Row:
         return Row(str(number), (SUPPORT[level], "0.00", "", (tr("no source"), Tone.DIM), "", (said, Tone.DIM)))
     mark, support = (SUPPORT[cited.level], f"{cited.support:.2f}") if claim else (("≠", Tone.WARN), "")
     where = place(cited.heading, cited.page_label, cited.page)
-    quote = f"“{' '.join(cited.quote.split())}”"
+    quote = f"“{quotable(cited.quote)}”"
     return Row(str(number), (mark, support, f"[{cited.label}]", cited.source_id, where, (quote, Tone.DIM)))
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from workbench.answers.extractive import Quote, UnitsOf
+from workbench.answers.prompt import quotable
 from workbench.answers.support import best_part, claim_support
 from workbench.corpus.places import Places
 from workbench.records.answers import Citation, Claim, Evidence
-from workbench.text.clean import printable
 from workbench.text.sentences import sentences
 from workbench.text.words import stems
 
@@ -41,8 +41,11 @@ class CitedText:
 
 
 def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
-    """The extractive answer: each unit on its own line, word for word, with its mark; a row with its header's names."""
-    shown = [(printable(" ".join(quote.unit.shown.split())), quote) for quote in quotes]
+    """The extractive answer: each unit on its own line, word for word, with its mark; a row with its header's names.
+
+    What would pass for a mark or a chat's control token in it is shown as what it is: text.
+    """
+    shown = [(quotable(quote.unit.shown), quote) for quote in quotes]
     claims = tuple(
         Claim(text, (citation_of(q.evidence, q.unit.start, q.unit.end),), 1.0, "supported") for text, q in shown
     )

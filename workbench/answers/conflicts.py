@@ -22,11 +22,11 @@ from typing import Final
 from workbench.answers.citations import citation_of
 from workbench.answers.extractive import UnitsOf
 from workbench.answers.numerals import counted, uncounted
+from workbench.answers.prompt import quotable
 from workbench.answers.units import Unit
 from workbench.i18n import tr
 from workbench.records.answers import Claim, Conflict, Evidence
 from workbench.records.corpus import Metadata
-from workbench.text.clean import printable
 from workbench.text.words import fold, stems, words
 
 SHARED: Final = 3
@@ -159,4 +159,4 @@ def _content(text: str, language: str) -> frozenset[str]:
 
 
 def _line(text: str) -> str:
-    return printable(" ".join(text.split()), newlines=False)
+    return quotable(text)

@@ -19,7 +19,7 @@ _NAMED: Final = re.compile(r"\b[A-Z]\w+ (\d+(?:[.,]\d+)*)")  # "Super Bowl 50", 
 _CUT: Final = re.compile(r"[;,]\s+|\s+(?:and|but|while|against|y|e|pero|mientras|frente a)\s+", re.IGNORECASE)
 
 _ONCE: Final = re.compile(
-    r"\bonce(?=\s+(?:an?|per|each|every|only)\b(?!\s+\w+\s+(?:is|are|has|have)\b)|\s*[.,;)]|\s*\Z)", re.I
+    r"\bonce(?=\s+(?:an?|per|each|every)\s+(?:hour|day|week|month|year)\b|\s*(?:[.,;)]|\Z))", re.IGNORECASE
 )
 """In English, where it counts; mostly it is a conjunction ("once it is returned")."""
 

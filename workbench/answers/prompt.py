@@ -40,6 +40,9 @@ _ACTIVE: Final = re.compile(
 )
 
 
+_LABEL: Final = re.compile(r"\[\s*(F\d+(?:\s*[,;]\s*F?\d+)*)\s*\]", re.IGNORECASE)
+
+
 def answer_language(language: str) -> str:
     """The language that answers to a question in ``language`` are written in: its own, or English.
 
@@ -86,6 +89,11 @@ def plain(parts: Sequence[Message], language: str) -> str:
 def neutral(text: str) -> str:
     """``text`` with nothing in it that acts: control characters made visible, fences and control tokens broken."""
     return _ACTIVE.sub(r"\g<0> ", printable(text))
+
+
+def quotable(text: str) -> str:
+    """``text`` of a source as an answer shows it: one line, ``neutral``, its own "[F1]" as "(F1)": it cites nothing."""
+    return neutral(_LABEL.sub(r"(\1)", " ".join(text.split())))
 
 
 def broken_marks(evidence: Sequence[Evidence]) -> int:
