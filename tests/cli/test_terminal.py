@@ -233,6 +233,11 @@ def test_a_pipe_hears_every_few_seconds_how_far_it_is(
     for now in (1.0, 4.0, 5.0, 6.0, 9.0, 10.5):
         line.say(f"at {now}")
     assert capsys.readouterr().err.splitlines() == ["at 5.0", "at 10.5"]
+    now = 20.0
+    line.say("writing")
+    now = 30.0
+    line.say("writing")  # the same again is no news
+    assert capsys.readouterr().err.splitlines() == ["writing"]
 
 
 def test_one_long_name_does_not_pad_every_row(capsys: pytest.CaptureFixture[str]) -> None:

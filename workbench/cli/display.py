@@ -96,20 +96,21 @@ def size(count: int) -> str:
 
 
 class StatusLine:
-    """One line on stderr that is rewritten in place; on a pipe, a line every few seconds and where it matters."""
+    """One line on stderr that is rewritten in place; on a pipe, a new line every few seconds and where it matters."""
 
     def __init__(self) -> None:
         self._live = sys.stderr is not None and sys.stderr.isatty()
         self._told = time.monotonic()
+        self._last = ""
 
     def say(self, text: str, *, matters: bool = False) -> None:
         """Shows ``text`` in place of what was there."""
         if self._live:
             columns = shutil.get_terminal_size().columns
             click.echo("\r\x1b[2K" + printable(text, newlines=False)[: columns - 1], nl=False, err=True)
-        elif matters or time.monotonic() - self._told >= PIPE_SECONDS:
+        elif text != self._last and (matters or time.monotonic() - self._told >= PIPE_SECONDS):
             click.echo(printable(text, newlines=False), err=True)
-            self._told = time.monotonic()
+            self._told, self._last = time.monotonic(), text
 
     def clear(self) -> None:
         """Takes the line away."""
