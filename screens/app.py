@@ -136,7 +136,8 @@ class WorkbenchApp(OrderedKeysApp):
         before = self.status
         moved = before is not None and before.collection != event.status.collection
         self.status = event.status
-        if event.status.ended and not (before and before.ended):
+        told = isinstance(self.screen, ErrorDialog)
+        if event.status.ended and not told and not (before and before.ended):
             self.notify(event.status.ended, severity="error", timeout=10, markup=False)
         if self._foreign_change(event.status) or moved:
             self.changed()

@@ -39,7 +39,7 @@ class ErrorDialog(ModalScreen[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE,
         Binding("enter", "dismiss", "Close", id="error.close"),
-        Binding("r", "retry", "Try again", id="error.retry", tooltip="With settings that ask for less"),
+        Binding("r", "retry", "Try again", id="error.retry", tooltip="With the settings that the dialog names"),
         *HELP,
     ]
 

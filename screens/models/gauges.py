@@ -16,6 +16,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from screens.style import Line, Tone, bar, content, count, gauge, plain, size
+from screens.widgets.top import ended_words
 from workbench.i18n import tr
 from workbench.playground.words import seconds_left
 from workbench.records.answers import Generation
@@ -105,7 +106,7 @@ class GaugesStrip(Static):
 def strip(status: DeskStatus, width: int, series: Series) -> Content:
     """One line in less than ``ROOMY`` cells, else two."""
     if status.ended:
-        return content(("✗ " + status.ended, Tone.BAD))
+        return content(("✗ " + ended_words(status), Tone.BAD), (" · " + tr("R tells why"), Tone.DIM))
     pulse = status.pulses[-1] if status.pulses else None
     if status.model and status.model.server:
         return _served(status, pulse, width)

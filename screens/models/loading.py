@@ -94,15 +94,25 @@ class LoadingScreen(ModeScreen):
 
     def action_failure(self) -> None:
         """Why the process of the loaded model ended."""
+        self.jobs.read(self, self._death, lambda error: self._offer(error, died=True) if error else None)
 
-        def death() -> WorkbenchError | None:
-            generator = self.desk.library.generator
-            return generator.death if generator else None
+    def failed_at_work(self, error: WorkbenchError) -> None:
+        """Tells of an error of the loaded model; where its process ended, it can be loaded again from there."""
 
-        self.jobs.read(self, death, lambda error: self._offer(error) if error else None)
+        def tell(death: WorkbenchError | None) -> None:
+            if death:
+                self._offer(death, died=True)
+            else:
+                self.bench.show_error(error)
 
-    def _offer(self, error: WorkbenchError) -> None:
-        """Tells of the failure, and offers to try again with less."""
+        self.jobs.read(self, self._death, tell)
+
+    def _death(self) -> WorkbenchError | None:
+        generator = self.desk.library.generator
+        return generator.death if generator else None
+
+    def _offer(self, error: WorkbenchError, *, died: bool = False) -> None:
+        """Tells of the failure, and offers to try again with less, or, what had been loaded and ``died``, as it was."""
         path, settings = self._tried
         if not isinstance(error, EngineError) or isinstance(error, ServerError):
             self.bench.show_error(error)
@@ -113,7 +123,11 @@ class LoadingScreen(ModeScreen):
             dialog = ErrorDialog(error, safer.change if safer else "")
             self.app.push_screen(dialog, lambda again: self._again(path, safer) if again and safer else None)
 
-        self.jobs.read(self, lambda: self.desk.library.safer(error, path, settings), offer)
+        def proposed() -> SaferLoad | None:
+            again = SaferLoad(settings, tr("with the same settings")) if died and path else None
+            return self.desk.library.safer(error, path, settings) or again
+
+        self.jobs.read(self, proposed, offer)
 
     def _again(self, path: str, safer: SaferLoad) -> None:
         self.change_settings(safer.settings)

@@ -26,12 +26,12 @@ from screens.work import Job, Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.playground.playground import markdown
-from workbench.playground.words import figure_words, progress_words, state_words
+from workbench.playground.words import figure_words, progress_words, silence_words, state_words
 from workbench.records.answers import Message
 from workbench.records.playground import Attempt, ChatReply, ChatRequest, Lint, Token
 
 if TYPE_CHECKING:
-    from screens.app import WorkbenchApp
+    from screens.models.screen import ModelsScreen
     from workbench.desk import Desk, DeskStatus
 
 Role = Literal["system", "user", "assistant"]
@@ -127,8 +127,10 @@ class Playground(Room):
         model = status.model.file.path if status.model else ""
         if model != self._model:
             self._model = model
+            self._show_prompt(Draft(model, ChatRequest(())), ())
             self._preview()
             if model:
+                self._rest("")
                 self.jobs.read(self, self.desk.playground.lint, self._show_lint, lambda _: None)
             else:
                 self._rest((self.empty(), Tone.DIM))
@@ -181,8 +183,10 @@ class Playground(Room):
         return ChatRequest(tuple(messages), self._sampling.settings, self._sampling.schema)
 
     def _tokens_of(self, draft: Draft) -> tuple[Token, ...]:
-        playground = self.desk.playground
-        return playground.tokens(playground.prompt(draft.request)) if draft.request.messages else ()
+        playground, running = self.desk.playground, self.desk.library.generator
+        if not draft.request.messages or (running and running.death):  # the dialog tells of a death
+            return ()
+        return playground.tokens(playground.prompt(draft.request))
 
     def _show_prompt(self, _: Draft, tokens: tuple[Token, ...]) -> None:
         self._shown = tokens
@@ -286,17 +290,21 @@ class Playground(Room):
                 self.transcript.follow()
         if not (reply and reply.text):
             self._take_back()
+        if reply and reply.silent:
+            self._rest(("✗ " + silence_words(), Tone.BAD))
         self._keep()
         self.refresh_bindings()
 
     def _failed(self, error: WorkbenchError) -> None:
         self._job = None
-        if self._turn:
+        said = self._turn.said if self._turn else ""
+        if self._turn and said:
+            self._turn.grow(said, growing=False)
             self._turn.note((MARKS["error"], f" {error.title}"))
-        self._take_back(self._turn is None)
+        self._take_back(not said)
         self.refresh_bindings()
-        self._rest((MARKS["error"], f" {error.title}"))
-        cast("WorkbenchApp", self.app).show_error(error)
+        self._rest("")
+        cast("ModelsScreen", self.screen).failed_at_work(error)
 
     def _take_back(self, unsaid: bool = True) -> None:
         """A message that got no answer can be sent again; ``unsaid``: as if it had never been."""

@@ -78,6 +78,7 @@ class ModelsScreen(LoadingScreen):
         self._shelf = Shelf()
         self._under_cursor = ""
         self._loaded = ""
+        self._peak = 0
         self._ended = False
         self._hashing: Job | None = None
         self._looking: Job | None = None
@@ -202,7 +203,8 @@ class ModelsScreen(LoadingScreen):
         file, fit = self._shelf.files.get(path), self._shelf.fits.get(path)
         self.query_one("#card").border_title = content(file.name if file else "")
         if file:
-            memory = memory_lines(file, self._settings, fit) if fit and not file.problem else None
+            peak = self._peak if path == self._loaded else 0
+            memory = memory_lines(file, self._settings, fit, peak) if fit and not file.problem else None
             self.query_one(Facts).show(card(file, self._shelf), before=memory)
 
     # -- memory ----------------------------------------------------------------------------------------------------
@@ -296,8 +298,17 @@ class ModelsScreen(LoadingScreen):
                 self.jobs.read(self, lambda: self.desk.library.released, self._released)
             self._loaded = loaded
             self._show_rows()
+        self._follow_peak(status)
         self.query_one(Rooms).status_changed(status)
         self.refresh_bindings()
+
+    def _follow_peak(self, status: DeskStatus) -> None:
+        """What the process took at most stands in the card once it has worked."""
+        pulse = status.pulses[-1] if status.model and status.pulses else None
+        peak = pulse.gauges.rss_peak if pulse and pulse.generation else 0
+        if peak != self._peak:
+            self._peak = peak
+            self._show_card(self._under_cursor)
 
     # -- loading ---------------------------------------------------------------------------------------------------
 

@@ -67,6 +67,7 @@ class Turn(Vertical):
         self._role = role
         self._first = text
         self._text = LongText()
+        self.said = text
         self._note = Static("", classes="note")
 
     def compose(self) -> ComposeResult:
@@ -83,6 +84,7 @@ class Turn(Vertical):
 
     def grow(self, text: str, *, growing: bool) -> None:
         """The text so far."""
+        self.said = text
         self._text.show(text, ("█", Tone.ACCENT) if growing else "")
 
     def note(self, line: Line) -> None:

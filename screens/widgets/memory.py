@@ -27,12 +27,18 @@ def fit_cell(fit: MemoryFit | None) -> Line:
     return (SIGNS[fit.verdict], (" " + size(fit.estimate.total), Tone.DIM))
 
 
-def memory_lines(file: ModelFile, settings: LoadSettings, fit: MemoryFit) -> Content:
-    """The settings, the parts as bars, the verdict, and what was measured."""
+def memory_lines(file: ModelFile, settings: LoadSettings, fit: MemoryFit, peak: int = 0) -> Content:
+    """The settings, the parts as bars, the verdict, and what was measured.
+
+    Args:
+        peak: resident bytes that the process has taken at most, 0 while it hasn't worked.
+    """
     expected = fit.estimate
     if expected is None:
         return content((tr("Memory: the header doesn't tell."), Tone.DIM))
-    return content(*_asked(file, settings, expected), *_parts(expected), *_verdict(fit, expected), *_measured(fit))
+    return content(
+        *_asked(file, settings, expected), *_parts(expected), *_verdict(fit, expected), *_measured(fit, peak)
+    )
 
 
 def _asked(file: ModelFile, settings: LoadSettings, expected: MemoryEstimate) -> Iterator[Line]:
@@ -70,6 +76,7 @@ def _verdict(fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
     sign, tone = SIGNS[fit.verdict]
     yield f"\n= {size(expected.total)} "
     yield (f"{sign} {verdicts[fit.verdict]}", tone)
+    yield (" · " + tr("incl. {size} process", size=size(expected.margin)), Tone.DIM)
     if expected.loads:
         loads = expected.loads
         corrected = tr("corrected by {count} load" if loads == 1 else "corrected by {count} loads", count=loads)
@@ -78,7 +85,10 @@ def _verdict(fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
     yield count(fit.largest_context)
 
 
-def _measured(fit: MemoryFit) -> Iterator[Line]:
+def _measured(fit: MemoryFit, peak: int) -> Iterator[Line]:
     if last := fit.measured:
         yield ("\n" + tr("engine's buffers measured") + " ", Tone.DIM)
-        yield f"{size(last.measured.total)} ({last.error:+.1%})"
+        yield f"{size(last.measured.total)} ({last.told})"
+    if peak:
+        yield ("\n" + tr("process at its peak") + " ", Tone.DIM)
+        yield size(peak)

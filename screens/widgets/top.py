@@ -59,14 +59,18 @@ def _first(status: DeskStatus) -> Line:
 def _loaded(status: DeskStatus) -> Line:
     names: list[Line] = []
     if status.ended:
-        why = tr("the model's process ended") if status.reach == "offline" else tr("the server is gone")
-        return (("✗ ", Tone.BAD), why)
+        return (("✗ ", Tone.BAD), ended_words(status))
     if status.model:
         names.append(shorten(status.model.file.name.removesuffix(".gguf"), 32))
     if status.embedder:
         names.append(shorten(status.embedder, 24))
     mark = ("●", Tone.GOOD) if status.model or status.embedder_running else ("◦", Tone.DIM)
     return (mark, " ", " · ".join(map(plain, names))) if names else ("◦ " + tr("no model"), Tone.DIM)
+
+
+def ended_words(status: DeskStatus) -> str:
+    """What ended by itself, in a few words: why is told in a dialog."""
+    return tr("the model's process ended") if status.reach == "offline" else tr("the server is gone")
 
 
 def _ram(status: DeskStatus) -> Line:

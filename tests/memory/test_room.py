@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,3 +82,9 @@ def test_a_load_is_entered_as_foreseen_and_as_it_was_and_found_again() -> None:
     assert fit(file, settings, Room(64 * GIB), [entry]).measured == entry
     assert fit(file, LoadSettings(context=4096), Room(64 * GIB), [entry]).measured is None
     assert measurement(LoadedModel(file, settings, 2048, MemorySplit(), 1.0, 1), plain) is None
+
+
+@pytest.mark.parametrize(("measured", "told"), [(9_999, "0.0%"), (10_000, "0.0%"), (9_000, "-10.0%")])
+def test_an_error_that_rounds_to_nothing_has_no_sign(measured: int, told: str) -> None:
+    taken = MemoryMeasurement("llama", "/m.gguf", LoadSettings(), MemorySplit(10_000), MemorySplit(measured))
+    assert taken.told == told

@@ -19,7 +19,7 @@ from tests.screens.fake_rerankers import FakeRerankers
 from tests.screens.fake_servers import FakeServers
 from workbench.desk import DeskStatus
 from workbench.engine.safer import safer
-from workbench.errors import EngineError, FilterError, NotFoundError
+from workbench.errors import EngineCause, EngineError, FilterError, NotFoundError
 from workbench.memory.room import Room, fit
 from workbench.ports import Cancel, DeleteCheck, TraceSummary
 from workbench.records.answers import (
@@ -110,6 +110,7 @@ class FakeDesk:
         self._notes, self._presets = FakeNotes(), FakePresets()
         self.deleted: list[str] = []
         self._ended = ""
+        self.cause: EngineCause = "memory"
         if not empty:
             for name, parts in TEXTS.items():
                 self._add(name, parts)
@@ -473,6 +474,7 @@ class FakeDesk:
             yield LoadProgress(step / 10, "reading tensors")
         split = MemorySplit(92 << 20, 90 << 20, 99 << 20, 1 << 18)
         asked = settings or LoadSettings()
+        self._ended = ""
         self.model = LoadedModel(file, asked, asked.context, split, 212.0, 4242)
         yield LoadProgress(1.0, model=self.model)
 
@@ -499,7 +501,7 @@ class FakeDesk:
 
     @property
     def death(self) -> EngineError:
-        return EngineError("The language model's process ended", self._ended, log=("last words",), cause="memory")
+        return EngineError("The language model's process ended", self._ended, log=("last words",), cause=self.cause)
 
     def unload(self) -> int:
         self.model = None

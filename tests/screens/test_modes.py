@@ -46,7 +46,8 @@ async def test_enter_loads_a_model_and_u_tells_what_came_back() -> None:
         assert desk.model.file.name == "SmolLM2-135M-Instruct.Q4_1.gguf"
         seen = screen_text(app)
         assert "●  SmolLM2-135M-Instruct" in seen
-        assert "weights 92 MiB" in seen
+        assert re.search(r"weights ▇+ +94 MiB", seen)
+        assert "✓ fits · incl. 80 MiB process" in seen
         await pilot.press("u")
         await settle(pilot)
         await pilot.pause(0.4)
@@ -349,7 +350,7 @@ async def test_a_model_that_died_is_told_and_no_longer_shown_as_loaded() -> None
         desk.kill("The language model's process ended: It was ended by SIGKILL.")
         await pilot.pause(0.5)
         seen = screen_text(app)
-        assert "✗ The language model's process ended: It was ended by SIGKILL." in seen
+        assert "✗ the model's process ended · R tells why" in seen
         assert "●" not in seen.splitlines()[3]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from workbench.desk import Desk
 from workbench.playground.structured import INVOICE
 from workbench.records.answers import EngineTimes, Generation, Message
 from workbench.records.models import DeviceMemory, Gauges
-from workbench.records.playground import Lint, Pulse
+from workbench.records.playground import Attempt, ChatReply, Lint, Pulse
 
 MIB = 1 << 20
 
@@ -299,6 +300,41 @@ async def test_a_process_that_ends_leaves_the_question_to_be_sent_again() -> Non
         await settle(pilot)
         assert "✗ The language model's process ended" in screen_text(app)
         assert field.value == "When?"
+
+
+async def test_a_death_is_told_once_and_r_loads_the_model_again_as_it_was() -> None:
+    desk = FakeDesk()
+    desk.playground.size, desk.playground.said = 1, ["", "Nine."]
+
+    def die(*_: object) -> Iterator[ChatReply]:
+        yield ChatReply((Attempt("…", Generation("started", "")),))
+        desk.kill("It was ended by SIGABRT.")
+        desk.cause = "file"
+        raise desk.death
+
+    chat, desk.playground.chat = desk.playground.chat, die  # type: ignore[method-assign]
+    app = app_on(desk)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await open_playground(pilot, desk)
+        await say(pilot, "When?")
+        await pilot.pause(0.5)
+        assert isinstance(app.screen, ErrorDialog)
+        assert "r tries again with the same settings" in screen_text(app)
+        assert not app._notifications
+        await pilot.press("r")
+        await settle(pilot)
+        await pilot.pause(0.5)
+        seen = screen_text(app)
+        assert desk.model
+        assert "█" not in seen
+        assert "SIGABRT" not in seen
+        assert "then write to it here" not in seen
+        assert "<|im_start|>user" in seen, "the prompt of the question that is there again"
+        desk.playground.chat = chat  # type: ignore[method-assign]
+        await say(pilot, "When?")
+        assert "✗ The model wrote nothing." in screen_text(app)
+        await say(pilot, "When?")
+        assert "Nine." in screen_text(app)
 
 
 async def test_without_a_model_nothing_is_sent_and_the_way_is_shown() -> None:

@@ -342,6 +342,11 @@ class MemoryMeasurement:
         """Measured ÷ predicted − 1, of all the engine's buffers."""
         return self.measured.total / self.predicted.total - 1 if self.predicted.total else 0.0
 
+    @property
+    def told(self) -> str:
+        """The error as "+1.2%"; what is rounded to nothing has no sign."""
+        return f"{self.error:+.1%}" if round(self.error, 3) else "0.0%"
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryGridRow:

@@ -129,7 +129,7 @@ def _show_one(file: ModelFile, memory: MemoryFit, grid: MemoryGrid, as_json: boo
         click.echo(f"  {size(term.bytes):>10}  {term.part}: {term.what}")
     if memory.measured:
         taken = size(memory.measured.measured.total)
-        say(tr("measured at the last such load: {size} ({error})", size=taken, error=f"{memory.measured.error:+.1%}"))
+        say(tr("measured at the last such load: {size} ({error})", size=taken, error=memory.measured.told))
     click.echo()
     rows = [("▸" if r.is_file else "", r.quantization, *map(_verdict, r.fits)) for r in grid.rows]
     print_table(("", tr("quantization"), *(f"{n:,}" for n in grid.contexts)), rows)
