@@ -228,3 +228,14 @@ def test_a_run_reranks_as_many_first_hits_as_asked(cli: Cli) -> None:
 @pytest.mark.parametrize("command", [run, sweep])
 def test_each_variable_of_a_run_has_an_option(command: click.Command) -> None:
     assert {name.replace("-", "_") for name in VARIABLES} <= {parameter.name for parameter in command.params}
+
+
+def test_a_comparison_says_what_it_leaves_out_and_shows_units_and_questions(cli: Cli) -> None:
+    cli("run", "faq", *LEXICAL, "--filter", "source_id = 'nowhere.md'")
+    cli("run", "faq", *LEXICAL, "-k", "3")
+    compared = cli("compare", "1", "2")
+    assert "as k is 5 in one run and 3 in the other" in compared.err
+    assert "Recall@5 (#1)" in compared.err
+    assert "Recall@3 (#2)" in compared.err
+    assert f"  {FEE.id}  {FEE.question}" in compared.out
+    assert re.search(r"Latency p50 .*[+-][\d.]+ ms \[", compared.out)

@@ -56,11 +56,11 @@ def compare(front: FrontEnds, a: str, b: str, as_json: bool, form: Literal["mark
         if form:
             click.echo(desk.evals.export_comparison(first, second, form))
             return
-        compared = desk.evals.compare(first, second)
+        compared, cases = desk.evals.compare(first, second), desk.evals.run_cases(second)
     if as_json:
         print_json(compared)
     else:
-        print_comparison(compared)
+        print_comparison(compared, cases)
 
 
 @group.command()

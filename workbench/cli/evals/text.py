@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from itertools import groupby
+from textwrap import shorten
 from typing import Final
 
 from workbench.cli.display import duration, print_table, say
@@ -23,6 +24,7 @@ from workbench.evals.reporting.reports import (
 from workbench.i18n import tr
 from workbench.records.evals import Case, CaseResult, MetricChange, RunComparison, RunReport
 
+_BEGINNING: Final = 60  # characters of a question
 _SEGMENT_METRICS: Final = 3  # of those that compared segments show
 
 
@@ -102,8 +104,8 @@ def _print_standings(found: Sequence[Standing]) -> None:
     say(verdict_of(found), newlines=False)
 
 
-def print_comparison(compared: RunComparison) -> None:
-    """The verdict, what differs, each metric's paired difference, and the lists of flips."""
+def print_comparison(compared: RunComparison, cases: Sequence[Case] = ()) -> None:
+    """The verdict, what differs, each metric's paired difference, and the flips with their questions' first words."""
     a, b = compared.a, compared.b
     say(f"{run_name(a)} → {run_name(b)} · {compared.paired:,} {tr('cases')}", newlines=False)
     say(verdict(compared), bold=True)
@@ -123,9 +125,13 @@ def print_comparison(compared: RunComparison) -> None:
     head = (tr("metric"), "a", "b", tr("b − a [95 %]"), "p", "n")
     print_table(head, rows, right=(1, 2, 5))
     _print_segment_changes(compared)
-    for title, cases in ((tr("fixed"), compared.fixed), (tr("broken"), compared.broken)):
-        if cases:
-            say(f"{title}: {', '.join(cases)}", newlines=False)
+    questions = {case.id: case.question for case in cases}
+    for title, flipped in ((tr("fixed"), compared.fixed), (tr("broken"), compared.broken)):
+        if flipped:
+            say(f"{title}:")
+        for case_id in flipped:
+            begins = shorten(questions.get(case_id, ""), _BEGINNING, placeholder="…")
+            say(f"  {case_id}  {begins}".rstrip(), newlines=False)
     print_warnings(compared.warnings)
 
 
@@ -151,8 +157,9 @@ def _print_segment_changes(compared: RunComparison) -> None:
 
 
 def _difference(change: MetricChange) -> str:
-    found = change.difference
-    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    shown, found = describe(change.metric), change.difference
+    value, low, high = (f"{'+' if v >= 0 else ''}{shown.text(v)}" for v in (found.value, found.low, found.high))
+    return f"{value} [{low}, {high}]"
 
 
 def print_ladder(steps: Sequence[RunComparison]) -> None:

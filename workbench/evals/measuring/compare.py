@@ -52,6 +52,7 @@ def compare_runs(
         columns((first[i] for i in shared), a.config.layer),
         columns((second[i] for i in shared), b.config.layer),
     )
+    changes = _changes(*tables)
     segments = tuple(_segment_changes(first, second, tables, [case for case in cases if case.id in set(shared)]))
     return RunComparison(
         a=a,
@@ -61,8 +62,11 @@ def compare_runs(
         fixed=fixed,
         broken=broken,
         p_value=mcnemar(len(fixed), len(broken)),
-        metrics=_changes(*tables),
-        warnings=_warnings(a, b, differs, len(shared), len(first.keys() | second.keys())),
+        metrics=changes,
+        warnings=(
+            *_warnings(a, b, differs, len(shared), len(first.keys() | second.keys())),
+            *_left_out((a, b), tables, changes),
+        ),
         segments=segments,
     )
 
@@ -166,6 +170,32 @@ def _change(name: str, a: Column, b: Column) -> MetricChange | None:
         return MetricChange(name, first, second, difference, p, "paired bootstrap")
     exact = mcnemar(int((after > before).sum()), int((after < before).sum()))
     return MetricChange(name, first, second, difference, exact, "McNemar")
+
+
+def _left_out(
+    runs: tuple[Run, Run], tables: tuple[Mapping[str, Column], Mapping[str, Column]], changes: Sequence[MetricChange]
+) -> Iterator[str]:
+    """Which metrics aren't compared, and why."""
+    a, b = runs
+    both = tables[0].keys() & tables[1].keys()
+    alone = [
+        f"{describe(name).title} (#{run.id})"
+        for run, table in zip(runs, tables, strict=True)
+        for name in table
+        if name not in both
+    ]
+    if alone and a.config.k != b.config.k:
+        ks = {"a": a.config.k, "b": b.config.k}
+        yield tr("Not compared, as k is {a} in one run and {b} in the other: {names}.", names=", ".join(alone), **ks)
+    elif alone:
+        yield tr("Not compared, as only one of the runs has them: {names}.", names=", ".join(alone))
+    compared = {change.metric for change in changes}
+    undefined = [describe(name).title for name in tables[0] if name in both and name not in compared]
+    if undefined:
+        yield tr(
+            "Not compared, as no case has them in both runs, or a run has none useful: {names}.",
+            names=", ".join(undefined),
+        )
 
 
 def _warnings(a: Run, b: Run, differs: Sequence[str], paired: int, together: int) -> tuple[str, ...]:
