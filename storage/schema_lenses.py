@@ -35,14 +35,16 @@ SELECT r.key, hit.value ->> 0, hit.value ->> 4 FROM eval_result r, json_each(r.r
 
 def _links(links: str, ranking: str, table: str, column: str) -> str:
     def fill(condition: str) -> tuple[str, str]:
+        # No OR IGNORE: the conflict clause of the statement that fires a trigger overrules that of the trigger.
         return (
-            f"INSERT OR IGNORE INTO ranked_chunk (id) SELECT DISTINCT chunk_id FROM {ranking} {condition}",
-            f"INSERT OR IGNORE INTO {links} SELECT c.key, v.row_key, v.rank FROM {ranking} v "
-            f"JOIN ranked_chunk c ON c.id = v.chunk_id {condition}",
+            f"INSERT INTO ranked_chunk (id) SELECT DISTINCT chunk_id FROM {ranking} "
+            f"WHERE {condition} AND chunk_id NOT IN (SELECT id FROM ranked_chunk)",
+            f"INSERT INTO {links} SELECT c.key, v.row_key, min(v.rank) FROM {ranking} v "
+            f"JOIN ranked_chunk c ON c.id = v.chunk_id WHERE {condition} GROUP BY c.key, v.row_key",
         )
 
-    new = "; ".join(fill("WHERE row_key = new.key"))
-    every = ";\n".join(fill(""))
+    new = "; ".join(fill("row_key = new.key"))
+    every = ";\n".join(fill("true"))
     return f"""
 CREATE TABLE {links} (
     chunk_key INTEGER NOT NULL REFERENCES ranked_chunk (key),
