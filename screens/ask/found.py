@@ -88,7 +88,12 @@ def filter_page(story: Story, found: FilterResult, page: Page) -> None:
     page.head(tr("out"))
     page.facts([(tr("pass"), count(found.matching)), (tr("selectivity"), f"σ = {found.selectivity:.3f}")])
     page.head(tr("dropped"))
-    page.say(tr("{count} chunks, before either lane ranked.", count=count(found.total - found.matching)))
+    left_out = count(found.total - found.matching)
+    page.say(tr("{count} chunks, before either lane ranked.", count=left_out))
+    if found.retired:
+        page.say(
+            tr("{count} retired: no filter is set, and chunks of retired documents are never found.", count=left_out)
+        )
 
 
 def lane_page(story: Story, found: LaneResult, page: Page) -> None:
@@ -132,7 +137,7 @@ def fusion_page(story: Story, found: FusionResult, page: Page) -> None:
         )
         for h in found.hits[:_ROWS]
     ]
-    page.table(("#", tr("lex"), tr("dense"), tr("score"), tr("why"), tr("source"), "§"), rows, right=(0, 1, 2, 3))
+    page.table(("#", tr("lex"), tr("dense"), tr("score"), tr("why"), tr("source"), "§"), rows, (0, 1, 2, 3), (6, 2, 1))
     both = sum(h.lexical_rank is not None and h.dense_rank is not None for h in found.hits)
     page.head(tr("dropped"))
     page.say(tr("Nothing; {both} of {all} were found by both lanes.", both=both, all=len(found.hits)))

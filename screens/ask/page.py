@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
@@ -64,30 +64,50 @@ class Page:
                 self._lines.append(f"  {lead}{value[start:stop].rstrip()}")
         return self
 
-    def table(self, titles: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Page:
-        """Columns as wide as their widest cell. Where they don't fit, the widest are cut; then the last is left out."""
+    def table(
+        self,
+        titles: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        right: Sequence[int] = (),
+        spare: Sequence[int] = (),
+    ) -> Page:
+        """Columns as wide as their widest cell. Where they don't fit, the widest are cut; then some are left out.
+
+        Args:
+            right: places of the columns of numbers; ``spare``: of those that are left out first, before the last one.
+        """
         cells = [[printable(" ".join(cell.split()), newlines=False) for cell in row] for row in (titles, *rows)]
         if len(cells) == 1:
             return self
-        widths = _fitted([max(map(cell_len, column)) for column in zip(*cells, strict=True)], self.width - 2)
-        self._lines += [_row(row[: len(widths)], widths, right) for row in cells]
+        widths = _fitted([max(map(cell_len, column)) for column in zip(*cells, strict=True)], self.width - 2, spare)
+        self._lines += [_row(row, widths, right) for row in cells]
         return self
 
 
-def _fitted(widths: list[int], room: int) -> list[int]:
-    """Every width at most the largest one with which all fit, two cells between them."""
+def _fitted(widths: Sequence[int], room: int, spare: Sequence[int]) -> dict[int, int]:
+    """By place of those shown, every width at most the largest one with which all fit, two cells between them."""
+    places = list(range(len(widths)))
+    for gone in (*spare, *(place for place in reversed(places) if place not in spare)):
+        most = _most([widths[place] for place in places], room)
+        if len(places) <= FEWEST or most >= min(NARROWEST, max(widths[place] for place in places)):
+            break
+        places.remove(gone)
+    most = _most([widths[place] for place in places], room)
+    return {place: min(widths[place], most) for place in places}
+
+
+def _most(widths: Sequence[int], room: int) -> int:
     left = room - 2 * (len(widths) - 1)
     most = max(1, *widths)
     while most > 1 and sum(min(width, most) for width in widths) > left:
         most -= 1
-    if most < NARROWEST and len(widths) > FEWEST:
-        return _fitted(widths[:-1], room)
-    return [min(width, most) for width in widths]
+    return most
 
 
-def _row(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
+def _row(cells: Sequence[str], widths: Mapping[int, int], right: Sequence[int]) -> str:
     parts = []
-    for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+    for place, width in widths.items():
+        cell = cells[place]
         shown = cell if cell_len(cell) <= width else set_cell_size(cell, width - 1).rstrip() + "…"
         parts.append(" " * (width - cell_len(shown)) + shown if place in right else set_cell_size(shown, width))
     return ("  " + "  ".join(parts)).rstrip()

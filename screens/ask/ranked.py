@@ -64,7 +64,7 @@ class RankedScreen(LookingBackScreen):
         """The hits, how they moved since ``before``, and which of those have gone."""
         self._shown = {view.hit.chunk_id: view.hit for view in hits}, fusion
         rows = ranking.rows(hits, fusion, before) if fusion else []
-        self.query_one("#ranking", Grid).show([*rows, *ranking.lost_rows(self.lost(before, hits))])
+        self.query_one("#ranking", Grid).show([*rows, *ranking.lost_rows(self.lost(before, hits))], ranked=True)
 
     @on(Grid.Highlighted, "#ranking")
     def tell_arithmetic(self, event: Grid.Highlighted) -> None:

@@ -78,7 +78,7 @@ def context_page(story: Story, context: Context, page: Page) -> None:
         (f"{ranks.get(d.chunk_id, '–')}", d.source_id, story.named(d.chunk_id)[1], f"{why[d.reason]} {d.of}")
         for d in context.dropped
     ]
-    page.head(tr("cut")).table(("#", tr("source"), "§", tr("why")), cut, right=(0,))
+    page.head(tr("cut")).table(("#", tr("source"), "§", tr("why")), cut, right=(0,), spare=(2,))
     if not cut:
         page.say(tr("Nothing of what was offered."))
 

@@ -215,6 +215,8 @@ class WhatIfScreen(ModalScreen[Tuning]):
         wanted = self._now | {name: self._switches[name].step(self._now[name], by)}
         if name in ("lexical", "dense"):
             wanted["fusion"] = "weights"
+        if wanted["evidence"] > wanted["k"]:  # no more is kept than is offered
+            wanted |= {"evidence": wanted["k"]} if name == "k" else {"k": wanted["evidence"]}
         if not (wanted["lexical_k"] or wanted["dense_k"]):
             self.notify(tr("With both lanes off there is nothing to rank."), severity="warning", timeout=3)
             return

@@ -60,7 +60,7 @@ class RechunkLab(ModalScreen[None]):
         self._documents = list(documents)[:MOST]
         self._recipe: Recipe | None = None
         self._cancel = threading.Event()
-        self._latest = Latest(jobs, self, self._cut, self._show, self._broke)
+        self._latest = Latest(jobs, self, self._read_cuts, self._show, self._broke)
 
     def compose(self) -> ComposeResult:
         """The recipe over the diff and the figures."""
@@ -97,7 +97,7 @@ class RechunkLab(ModalScreen[None]):
     def _problem(self, words: str) -> None:
         self.query_one("#recipe-problem", Static).update(content((words, Tone.WARN)))
 
-    def _cut(self, recipe: Recipe) -> tuple[CutPreview, ...]:
+    def _read_cuts(self, recipe: Recipe) -> tuple[CutPreview, ...]:
         wanted = [document.id for document in self._documents]
         with suppress(Cancelled):  # another recipe was typed meanwhile, and is asked for next
             return tuple(self._desk.indexes.preview(self._collection, recipe, wanted, self._cancel))

@@ -75,11 +75,11 @@ class SnapshotsDialog(ModalScreen[bool]):
     def _after(self, act: Callable[[], object]) -> None:
         """Acts, then lists what is there now."""
 
-        def work() -> Sequence[Snapshot]:
+        def read_again() -> Sequence[Snapshot]:
             act()
             return self._desk.exchange.snapshots()
 
-        self._read(work)
+        self._read(read_again)
 
     def action_name(self) -> None:
         """To the line for its name."""

@@ -131,6 +131,7 @@ class Grid(ScrollView, can_focus=True):
         """With ``marks``, rows can be marked; their first column then shows it."""
         super().__init__(id=id)
         self.marked: set[str] = set()
+        self._moved = False
         self._marks = marks
         self._columns = tuple(columns)
         self._all: Sequence[Row] = ()
@@ -156,12 +157,13 @@ class Grid(ScrollView, can_focus=True):
         """How many rows there are, searched or not."""
         return len(self._all)
 
-    def show(self, rows: Sequence[Row]) -> None:
+    def show(self, rows: Sequence[Row], *, ranked: bool = False) -> None:
         """Replaces the rows; the cursor stays on the row with the same key, or in its place when that one is gone.
 
-        Of rows that are all new, it is on the first.
+        Of rows that are all new, it is on the first; so it is of those that are ``ranked``, until a person moves it.
         """
-        before, key, place = self._all, self.key, self.cursor
+        self._moved = self._moved and bool(rows)
+        before, key, place = self._all, self.key if self._moved or not ranked else "", self.cursor
         self._all = rows
         there = {row.key for row in rows} if self.marked or key else set()
         self.marked &= there
@@ -220,10 +222,12 @@ class Grid(ScrollView, can_focus=True):
 
     def action_move(self, rows: int) -> None:
         """Moves the cursor."""
+        self._moved = True
         self.cursor += rows
 
     def action_page(self, pages: int) -> None:
         """Moves the cursor by what is in view."""
+        self._moved = True
         self.cursor += pages * max(1, self.size.height - 2)
 
     def action_open(self) -> None:
@@ -250,6 +254,7 @@ class Grid(ScrollView, can_focus=True):
             return
         if row == self.cursor:
             self.action_open()
+        self._moved = True
         self.cursor = row
 
     # -- drawing ---------------------------------------------------------------------------------------------------

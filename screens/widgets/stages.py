@@ -53,7 +53,8 @@ def _analysis(stage: Analysis) -> tuple[str, str]:
 def _filter(stage: FilterResult) -> tuple[str, str]:
     parts = [stage.mandatory and tr("always: {filter}", filter=stage.mandatory), stage.expression]
     flow = f"{count(stage.total)} → {count(stage.matching)}"
-    return flow, " · ".join([f"σ {stage.selectivity:.2f}", *filter(None, parts)])
+    retired = tr("{count} retired", count=count(stage.retired)) if stage.retired else ""
+    return flow, " · ".join([f"σ {stage.selectivity:.2f}", *filter(None, [*parts, retired])])
 
 
 def _lane(stage: LaneResult) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
+from workbench import paths
 
 pytestmark = pytest.mark.model
 QUESTION = "Can I extend my enrolment with overdue payments?"
@@ -62,6 +63,28 @@ def test_replay_says_that_nothing_differs_and_leaves_a_trace(cli: Cli, asked: Pa
     assert "→ The documents have changed since" in changed.out
     both = cli("--db", db, "trace", listed[0]["id"], "--compare", listed[1]["id"], "--json")
     assert json.loads(both.out)["a"] == listed[1]["id"]
+
+
+def test_replay_loads_the_model_that_answered_or_says_that_it_is_gone(
+    cli: Cli, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = Path(shutil.copy(made, tmp_path / "model.db"))
+    ggufs = paths.gguf_folder()
+    [model] = [path for path in ggufs.iterdir() if path.name.startswith("SmolLM2-135M")]
+    assert cli("--db", db, "ask", QUESTION, "--model", model).code == 0
+    told = cli("--db", db, "trace", "last", "--replay")
+    assert told.code == 0
+    assert "Replayed without a model" not in told.out
+    assert "Another model wrote" not in told.out
+    assert json.loads(cli("--db", db, "trace", "last", "--json").out)["manifest"]["model"]
+    bare = tmp_path / "models"
+    bare.mkdir()
+    (bare / "embedders").symlink_to(ggufs.parent / "embedders")
+    monkeypatch.setenv("WORKBENCH_MODELS", str(bare))
+    gone = cli("--db", db, "trace", "last", "--replay")
+    assert gone.out.startswith("Replayed without a model: ")
+    assert "--model FILE" in gone.out.splitlines()[0]
+    assert "Another model wrote" in gone.out
 
 
 def test_exports(cli: Cli, asked: Path, tmp_path: Path) -> None:

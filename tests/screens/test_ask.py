@@ -447,3 +447,20 @@ async def test_a_source_shows_every_character_of_every_line(size: tuple[int, int
         lines = screen_text(app).splitlines()[region.y : region.bottom]
         seen = " ".join(line[region.x : region.right - 1] for line in lines).split()
         assert seen == words.split()[: len(seen)]
+
+
+async def test_the_cursor_stays_on_the_first_hit_until_a_person_moves_it() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        ranking = app.screen.query_one("#ranking", Grid)
+        for words in ("library", " horn", " fog", " overdue payments"):
+            await type_text(pilot, words)
+            assert ranking.cursor == 0
+        await pilot.press("down", "down")
+        await settle(pilot)
+        kept = ranking.key
+        assert ranking.cursor == 1
+        await pilot.press("slash")
+        await type_text(pilot, " library")
+        assert kept not in [row.key for row in ranking.rows] or ranking.key == kept

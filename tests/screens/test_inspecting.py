@@ -365,3 +365,14 @@ async def test_the_help_tells_every_key_and_none_that_something_nearer_has() -> 
         work = next(line for line in seen.splitlines() if "Running work" in line)
         assert "alt+w" in work
         assert "w  alt+w" not in work
+
+
+def test_a_narrow_table_leaves_out_first_what_it_can_spare() -> None:
+    row = ("1", "2", "3", "0.0325", "1/62 + 1/63", "regulations-of-2026.md", "Chapter 4 › Fees › Overdue")
+    page = Page(64).table(("#", "lex", "dense", "score", "why", "source", "§"), [row], (0, 1, 2, 3), (6, 2, 1))
+    for words in ("0.0325", "1/62 + 1/63", "regulations"):
+        assert words in page.text
+    cut = ("12", "regulations-of-2026.md", "Chapter 4 › Fees", "enough pieces are kept already")
+    told = Page(40).table(("#", "source", "§", "why"), [cut], right=(0,), spare=(2,)).text
+    assert "§" not in told
+    assert "enough pieces" in told

@@ -425,7 +425,7 @@ async def test_help_opens_over_a_dialog() -> None:
         assert isinstance(app.screen, HelpScreen)
         seen = screen_text(app)
         assert "In this dialog" in seen
-        assert "Yes" in seen
+        assert "Delete" in seen
 
 
 def test_the_bar_of_an_ingest_follows_the_time_and_not_only_whole_sources() -> None:

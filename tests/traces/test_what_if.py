@@ -132,3 +132,8 @@ def test_changes_that_make_no_sense_are_refused(store: Store, ask: Ask, changes:
     material = Material(store, ask())
     with pytest.raises(UsageError):
         parse_changes(changes, material.settings)
+
+
+def test_no_more_pieces_are_kept_than_hits_are_offered(store: Store, ask: Ask) -> None:
+    settings = parse_changes("evidence=15", Material(store, ask()).settings)
+    assert (settings.k, settings.evidence) == (15, 15)

@@ -53,7 +53,6 @@ class FrontEnds:
         finally:
             desk.close()
 
-
     @contextmanager
     def glance(self) -> Iterator[Desk]:
         """For a command that tells something without a file too: where there is none, a desk on one that goes again."""

@@ -193,6 +193,11 @@ class FilterResult:
         """σ: the share of chunks that pass, 1.0 when nothing is filtered."""
         return self.matching / self.total if self.total else 1.0
 
+    @property
+    def retired(self) -> int:
+        """Chunks of retired documents, where they are all that is left out; 0 when a filter is set."""
+        return 0 if self.expression or self.mandatory else self.total - self.matching
+
 
 @dataclass(frozen=True, slots=True)
 class FusedHit:

@@ -290,9 +290,12 @@ class Trials:
     def slightest(self, told: Autopsy) -> Iterator[Fix]:
         """Of each kind of change the slightest that is enough."""
         now, base = self._material.settings, _deeper(told)
+        rank = told.reranked_rank or told.fused_rank or 0
+        offered = f"k={rank}" if max(now.k, now.evidence) < rank <= MOST_EVIDENCE else ""
         kinds: tuple[tuple[str, Iterable[object]], ...] = (
             ("", ("",) if base else ()),
-            ("evidence={}", range(now.evidence + 1, MOST_EVIDENCE + 1)),
+            ("{}", (offered,) if offered else ()),
+            (",".join(filter(None, (offered, "evidence={}"))), range(now.evidence + 1, MOST_EVIDENCE + 1)),
             ("k0={}", (k0 for k0 in (30, 10, 3, 0) if k0 < now.k0)),
             ("k0={}", (k0 for k0 in (120, 240, 1000) if k0 > now.k0)),
             ("lexical.weight={},dense.weight=0.5", (0.75, 1, 2, 5)),

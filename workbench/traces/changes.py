@@ -70,6 +70,11 @@ def _lane_k(settings: WhatIf, lane: Lane, k: int) -> WhatIf:
     return replace(settings, lexical_k=k) if lane == "lexical" else replace(settings, dense_k=k)
 
 
+def _evidence(settings: WhatIf, evidence: int) -> WhatIf:
+    """No more is kept than is offered."""
+    return replace(settings, evidence=evidence, k=max(settings.k, evidence))
+
+
 def _off(lane: Lane) -> _Change:
     def change(settings: WhatIf, value: str) -> WhatIf:
         if value != OFF:
@@ -111,7 +116,7 @@ _CHANGES: Final[Mapping[str, _Change]] = {
     "dense.weight": _weight("dense"),
     "rerank": _rerank,
     "k": lambda s, value: replace(s, k=_whole(value)),
-    "evidence": lambda s, value: replace(s, evidence=_whole(value)),
+    "evidence": lambda s, value: _evidence(s, _whole(value)),
     "mmr": lambda s, value: replace(s, mmr=None if value == OFF else _real(value, 1)),
     "budget": lambda s, value: replace(s, budget=None if value == OFF else _whole(value)),
     "order": lambda s, value: replace(s, order=ORDERS[value]),

@@ -10,6 +10,7 @@ from workbench.evals.measuring.compare import causes
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Evidence, Trace
 from workbench.records.codec import encode
+from workbench.records.retrieval import Transformed
 from workbench.records.traces import Difference, TraceComparison
 from workbench.traces.stages import evidence_of, final_hits, moves, settled
 
@@ -106,6 +107,7 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], same: bool
     for name, sentence in sentences.items():
         if change := told.pop(name, None):
             found.append(sentence.format(before=_shortly(change.before), after=_shortly(change.after)))
+    found += _transforms_lost(a, b)
     settings = [d for d in told.values() if not d.name.startswith("versions.") and d.name != "workbench"]
     versions = [d for d in told.values() if d not in settings]
     for names, group in ((tr("Settings differ: {changes}."), settings), (tr("Versions differ: {changes}."), versions)):
@@ -119,6 +121,17 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], same: bool
             else tr("Nothing that is recorded differs: what a model writes may vary, or a document's status changed.")
         )
     return tuple(found)
+
+
+def _transforms_lost(a: Trace, b: Trace) -> list[str]:
+    """What changed the question in ``a`` and did nothing in ``b``, with the reason where one is told."""
+    before, after = ({s.output.kind: s.output for s in t.spans if isinstance(s.output, Transformed)} for t in (a, b))
+    lost = [
+        f"{kind} ({why})" if (why := after[kind].skipped if kind in after else "") else kind
+        for kind, made in before.items()
+        if kind != "retry" and not made.skipped and (kind not in after or after[kind].skipped)
+    ]
+    return [tr("Transformations of the question were lost: {names}.", names=", ".join(lost))] if lost else []
 
 
 def _shortly(value: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from workbench.answers.prompt import quotable
 from workbench.cli.ask.options import RERANK, TRANSFORM, answering, ask_options, search_options
 from workbench.cli.ask.transforms import print_queries
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
@@ -16,6 +17,7 @@ from workbench.cli.models.files import model_path
 from workbench.desk import Desk
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Trace
+from workbench.records.models import LoadSettings
 from workbench.records.retrieval import (
     FusionMethod,
     HitView,
@@ -183,9 +185,9 @@ def ask(
         sys.exit(1)
 
 
-def load(desk: Desk, model: str, line: StatusLine) -> None:
+def load(desk: Desk, model: str, line: StatusLine, settings: LoadSettings | None = None) -> None:
     """A model for this command: by path, by the name that ``workbench models`` shows, or a server's (URL#NAME)."""
-    for progress in desk.open_model(model_path(desk, model)):
+    for progress in desk.open_model(model_path(desk, model), settings):
         line.say(tr("loading {name}: {percent} %", name=model, percent=round(progress.fraction * 100)))
 
 
@@ -200,7 +202,7 @@ def print_answer(trace: Trace) -> None:
         for citation in claim.citations:
             where = ", ".join(filter(None, [citation.source_id, place(citation), f"{citation.start}–{citation.end}"]))
             say(f"{MARKS[citation.level]} [{citation.label}] {where}", newlines=False)
-            say(f"    “{' '.join(citation.quote.split())}”", dim=True, newlines=False)
+            say(f"    “{quotable(citation.quote)}”", dim=True, newlines=False)
         if claim.judged:
             said = tr(claim.judged.verdict) if claim.judged.verdict else tr("unscored")
             say("    " + tr("judge: {verdict} ({reason})", verdict=said, reason=claim.judged.reason), newlines=False)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, cast
 
 import click
 
-from workbench.cli.ask.answers import print_answer
+from workbench.cli.ask.answers import load, print_answer
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import FileError, UsageError, reason_of
 from workbench.i18n import tr
-from workbench.records.answers import Trace
+from workbench.records.answers import Manifest, Trace
+from workbench.records.models import LoadSettings
 from workbench.records.traces import Autopsy, Move, TraceComparison, WhatIfResult
 from workbench.traces.autopsy import fix_text
 from workbench.traces.exports import TraceForm, trace_text
@@ -28,6 +31,7 @@ _SIGNS = {"entered": "+", "left": "−", "up": "↑", "down": "↓", "same": "="
 @click.option("--autopsy", metavar="CHUNK_OR_TEXT", help="What became of the chunk that should have been found.")
 @click.option("--compare", "other", metavar="ID", help="Another trace beside it.")
 @click.option("--replay", is_flag=True, help="Ask the question again with its settings, and say what differs.")
+@click.option("--model", default="", help="The GGUF file to replay with [the one it was asked with].")
 @click.option("--export", "form", type=click.Choice(["markdown", "otel", "json"]), help="Write it for other programs.")
 @click.option("--output", "-o", "path", type=click.Path(path_type=Path), help="Write it here [stdout].")
 @click.option("--search", "text", default="", help="List the questions that hold these words.")
@@ -40,6 +44,7 @@ def trace(
     autopsy: str | None,
     other: str | None,
     replay: bool,
+    model: str,
     form: TraceForm | None,
     path: Path | None,
     text: str,
@@ -59,7 +64,7 @@ def trace(
         elif other is not None:
             _show(desk.inspector.compare(trace_id, other), as_json)
         elif replay:
-            _replay(desk, trace_id, as_json)
+            _replay(desk, trace_id, model, as_json)
         elif form is not None:
             _write(trace_text(desk.trace(trace_id), form), path)
         else:
@@ -190,9 +195,14 @@ def _print_comparison(found: TraceComparison) -> None:
         say(f"→ {reason}")
 
 
-def _replay(desk: Desk, trace_id: str, as_json: bool) -> None:
+def _replay(desk: Desk, trace_id: str, model: str, as_json: bool) -> None:
     before = desk.trace(trace_id)
     line = StatusLine()
+    if wanted := model or _its_model(desk, before.manifest):
+        load(desk, wanted, line, _load_settings(before.manifest))
+    elif name := before.manifest.model:
+        told = tr("Replayed without a model: {name} is not among the files here. --model FILE gives it.", name=name)
+        say(told, err=as_json, newlines=False)
     after: Trace | None = None
     with stoppable() as stop:
         for after in desk.inspector.replay(before.id, stop):
@@ -200,6 +210,23 @@ def _replay(desk: Desk, trace_id: str, as_json: bool) -> None:
     line.clear()
     if after is not None:
         _show(desk.inspector.compare(before.id, after.id), as_json)
+
+
+def _its_model(desk: Desk, made: Manifest) -> str:
+    """Path of the model file that the manifest names: by its hash; by its name where no hash is known yet."""
+    if not made.model:
+        return ""
+    files = [file for file in desk.library.files() if not file.problem]
+    by_hash = [file.path for file in files if file.hash and file.hash == made.model_hash]
+    return next(iter(by_hash or [file.path for file in files if file.name == made.model and not file.hash]), "")
+
+
+def _load_settings(made: Manifest) -> LoadSettings:
+    """How it was loaded, as far as the manifest tells it in plain values."""
+    default = LoadSettings()
+    told = {field.name: made.settings.get(f"model.{field.name}") for field in fields(default)}
+    plain = {n: value for n, value in told.items() if isinstance(value, type(getattr(default, n))) and value != ""}
+    return replace(default, **cast("dict[str, Any]", plain))
 
 
 def _write(text: str, path: Path | None) -> None:
