@@ -88,7 +88,6 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
         self._past = DRAFT
         self._draft = Draft("", "", False)
         self._epoch = 0
-        self._told = ""
         self._warm = False
 
     def body(self) -> Iterable[Widget]:
@@ -165,9 +164,7 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
     def _mark(self) -> None:
         """An answer says whose it is as soon as it is not the question's that stands above it."""
         told = earlier(self._trace, self._query, self._options().filter) if self._trace else ""
-        if told != self._told:
-            self._told = told
-            self.query_one(AnswerPane).mark(told)
+        self.query_one(AnswerPane).mark(told)
 
     @property
     def _query(self) -> str:

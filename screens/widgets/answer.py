@@ -193,6 +193,7 @@ class AnswerPane(Vertical):
         self._rows: list[CitedRow] = []
         self._evidence: Sequence[Evidence] = ()
         self._headline = content("")
+        self._marked = content("")
 
     @property
     def citations(self) -> list[Citation | None]:
@@ -236,8 +237,11 @@ class AnswerPane(Vertical):
 
     def mark(self, earlier: str) -> None:
         """Says, when the answer is not to what is typed now, to what it is; "" when it is."""
-        self.set_class(bool(earlier), "-stale")
-        self.border_title = content(f"{tr('Answer')} ── {earlier}") if earlier else self._headline
+        title = content(f"{tr('Answer')} ── {earlier}") if earlier else self._headline
+        if title != self._marked:  # it is asked with every key
+            self._marked = title
+            self.set_class(bool(earlier), "-stale")
+            self.border_title = title
 
     def show(self, trace: Trace | None, *, streaming: bool = False) -> None:
         """Draws the trace so far; None empties the pane."""

@@ -49,4 +49,4 @@ def test_one_model_is_shown_with_its_products_and_in_other_quantizations(library
 def test_a_model_that_is_not_there_says_so(library: Path, cli: Cli) -> None:
     refused = cli("models", "nowhere.gguf")
     assert refused.code != 0
-    assert "there is no such file" in refused.err
+    assert "There is no model “nowhere.gguf”" in refused.err

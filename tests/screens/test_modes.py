@@ -279,7 +279,8 @@ async def test_a_search_without_a_match_says_so_and_not_that_there_is_nothing() 
         await pilot.press("tab")
         await pilot.press("slash")
         await type_text(pilot, "no such thing")
-        assert "No row holds what is searched for" in screen_text(app)
+        await settle(pilot)
+        assert "No chunk passes" in screen_text(app)
 
 
 async def test_another_collection_is_shown_unsearched() -> None:
