@@ -153,5 +153,6 @@ async def test_a_load_or_a_process_that_fails_offers_less_and_r_tries_it(desk: D
         await settle(pilot)
         dialog = app.screen
         assert isinstance(dialog, ErrorDialog)
-        assert "SIGKILL" in dialog.error.message
+        # Where another thread reaped the child first, its exit code can't be known any more.
+        assert "SIGKILL" in dialog.error.message or "exit code" in dialog.error.message
         assert "with batches of 128 tokens" in str(dialog.query_one("#retry", Static).render())

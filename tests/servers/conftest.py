@@ -60,7 +60,7 @@ def serving(command: list[str], port: int) -> Iterator[str]:
         process.wait()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def llama_server() -> Iterator[str]:
     """llama.cpp's own server."""
     pytest.importorskip("xllamacpp", reason="needs xllamacpp")
@@ -70,7 +70,7 @@ def llama_server() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def embedding_server() -> Iterator[str]:
     """llama.cpp's own server, embedding: with a language model, whose vectors are poor and as real as any."""
     pytest.importorskip("xllamacpp", reason="needs xllamacpp")
@@ -79,7 +79,7 @@ def embedding_server() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def python_server() -> Iterator[str]:
     """llama-cpp-python's server, which only speaks /v1."""
     for module in ("fastapi", "uvicorn", "sse_starlette", "starlette_context", "pydantic_settings"):
