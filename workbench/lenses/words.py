@@ -66,6 +66,6 @@ def _apart(offsets: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 def _by_model(model: Generator, text: str) -> list[TokenCount]:
     try:
-        return [TokenCount(model.model.card.name, model.count_tokens(text), tr("the loaded model"))]
+        return [TokenCount(model.model.file.name, model.count_tokens(text), tr("the loaded model"))]
     except EngineError:
         return []  # it ended meanwhile; the status line tells why
