@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Final
 
 import numpy as np
@@ -36,13 +37,14 @@ _DATED: Final = f"""
 """With its LIMIT it is made once, not looked up for every chunk."""
 _ROWS: Final = f"""
     SELECT c.key, c.id, d.id, d.source_id, d.status, c.ordinal, c.section,
-        coalesce(nullif(c.page_label, ''), c.page, ''), c.kind, c.tokens, c.tiktoken_tokens, c.end - c.start,
-        c.language, c.truncated,
-        coalesce({_DATE}, ''),
+        CAST(coalesce(nullif(c.page_label, ''), c.page, '') AS TEXT), c.kind, c.tokens, c.tiktoken_tokens,
+        c.end - c.start, c.language, c.truncated,
+        CAST(coalesce({_DATE}, '') AS TEXT),
         substr(c.text, CASE c.header WHEN '' THEN 1 ELSE length(c.header) + 2 END, 160)
     FROM json_each(?) w CROSS JOIN chunk c ON c.key = w.value JOIN document d ON d.key = c.document_key
     ORDER BY w.key
 """
+_FIELDS: Final = tuple(field.name for field in fields(ChunkRow))
 _PARSED: Final = 1 << 18
 """Characters of numbers made into an array at a time, between which another thread has its turn."""
 
@@ -96,7 +98,8 @@ class FileBrowsing:
         """Their lines, in the order asked; chunks that are gone are left out."""
         with self._connections.read() as c:
             found = c.execute(_ROWS, (json.dumps([int(key) for key in keys]),)).fetchall()
-        return tuple(ChunkRow(*row[:7], str(row[7]), *row[8:13], bool(row[13]), *map(str, row[14:])) for row in found)
+        lines = (dict(zip(_FIELDS, row, strict=True)) for row in found)
+        return tuple(ChunkRow(**line | {"truncated": bool(line["truncated"])}) for line in lines)
 
     def key_of(self, index: Index, chunk_id: str) -> int | None:
         """The number of the index's chunk of that id."""

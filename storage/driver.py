@@ -17,6 +17,9 @@ from workbench.i18n import tr
 
 Connection = sqlite3.Connection
 Error = sqlite3.Error
+OperationalError = sqlite3.OperationalError
+
+LOCKED: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 APPLICATION_ID: Final = 0x52414757
 """ASCII "RAGW", at byte 68 of every workbench file."""
@@ -90,7 +93,7 @@ def as_file_error(error: Error, path: Path) -> FileError | None:
     code = getattr(error, "sqlite_errorcode", None)
     base = code & 0xFF if isinstance(code, int) else None
     text = str(error)
-    if base in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or "is locked" in text:
+    if base in LOCKED or "is locked" in text:
         return FileError(
             tr("The file is locked"),
             tr("Another program is writing to “{path}” and did not finish in time.", path=path),

@@ -29,7 +29,17 @@ from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.ports.exchange import ExchangeReading, ExchangeWriting
 from workbench.records.codec import decode
-from workbench.records.corpus import Chunk, Document, EmbedderInfo, Index, ParsedDocument, Recipe, VectorForm
+from workbench.records.corpus import (
+    Block,
+    Chunk,
+    Document,
+    EmbedderInfo,
+    Index,
+    Page,
+    ParsedDocument,
+    Recipe,
+    VectorForm,
+)
 from workbench.records.evals import Case
 from workbench.records.exchange import CopyCheck, ExchangeProgress, ExportRow, IndexStamp
 from workbench.records.retrieval import FilterNode
@@ -276,7 +286,9 @@ class _Writing:
         )
         keys: dict[Any, int] = dict(found.fetchall())
         vectors, bound = vectors_table(index.id), BOUND[index.form.component]
-        tables = [(f"INSERT INTO {vectors} (rowid, embedding) VALUES (?, {bound})", ("vector",))]
+        tables: list[tuple[str, tuple[str, ...]]] = [
+            (f"INSERT INTO {vectors} (rowid, embedding) VALUES (?, {bound})", ("vector",))
+        ]
         if index.form.rescore != "none":
             tables.append((f"INSERT INTO {originals_table(index.id)} (key, vector) VALUES (?, ?)", ("original",)))
         if keeps_tokens(index.recipe):
@@ -314,7 +326,7 @@ def _document_of(row: ExportRow, collection: str) -> tuple[Document, ParsedDocum
             warnings=tuple(map(str, json.loads(cells["warnings"]))),
             ingested=datetime.fromisoformat(cells["ingested"]),
         )
-        spans = [*parsed.blocks, *parsed.pages]
+        spans: list[Block | Page] = [*parsed.blocks, *parsed.pages]
         inside = all(0 <= span.start <= span.end <= len(parsed.text) for span in spans)
     except (TypeError, ValueError, KeyError, AttributeError):
         raise ValueError(tr("it can't be a document")) from None

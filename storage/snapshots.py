@@ -13,7 +13,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from storage.connections import Connections
-from storage.driver import BUSY_SECONDS, Connection, Error, as_file_error, connect, damaged_file, sqlite3
+from storage.driver import (
+    BUSY_SECONDS,
+    LOCKED,
+    Connection,
+    Error,
+    OperationalError,
+    as_file_error,
+    connect,
+    damaged_file,
+)
 from storage.opening import prepare
 from workbench.errors import FileError, reason_of
 from workbench.i18n import tr
@@ -82,5 +91,5 @@ def _replace(source: Connection, target: Connection) -> None:
 
 def _refuse_to_wait(status: int, _remaining: int, _total: int) -> None:
     """The driver would go on trying for ever; the connection's own timeout has passed by then."""
-    if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        raise sqlite3.OperationalError("database is locked")
+    if status in LOCKED:
+        raise OperationalError("database is locked")

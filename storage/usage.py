@@ -74,8 +74,8 @@ class FileCalls:
         )
         with self._connections.read() as c:
             return tuple(
-                UsageSum(*what, calls, Usage(fresh, output, cached), ms / 1000)
-                for *what, calls, fresh, output, cached, ms in c.execute(statement)
+                UsageSum(day, server, model, purpose, calls, Usage(fresh, output, cached), ms / 1000)
+                for day, server, model, purpose, calls, fresh, output, cached, ms in c.execute(statement)
             )
 
 

@@ -93,7 +93,7 @@ class ChunkPane(Vertical):
             listings = self._desk.browser.open(query, cancel, known=known)
             listing = next(listings)
             place = listing.place(key) if key else 0
-            while place is None and not listing.whole:
+            while key and place is None and not listing.whole:
                 listing = next(listings)
                 place = listing.place(key)
             start = (place or 0) // PAGE * PAGE

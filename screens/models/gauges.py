@@ -133,7 +133,8 @@ def _served(status: DeskStatus, pulse: Pulse | None, width: int) -> Content:
     if pulse is None:
         speeds: tuple[Line, ...] = ((tr("nothing asked yet"), Tone.DIM),)
     else:
-        arrival = _figure(tr("arrives"), pulse.generation and pulse.generation.decode_tps, "{:,.1f} t/s", None)
+        rate = pulse.generation.decode_tps if pulse.generation else None
+        arrival = _figure(tr("arrives"), rate, "{:,.1f} t/s", None)
         speeds = (*_speed(pulse, {})[:3], arrival, _context(pulse, 4))
     if width < ROOMY:
         return content(_fitting((*speeds, where), width, "  "))

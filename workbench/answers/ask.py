@@ -187,9 +187,9 @@ class _Question:
         transformer, reading = self._retrieval.transformer, self._analysis
         wording = transformer.rewrite(reading, by_model=self._options.rewrite == "model")
         check = abstain.checked(weak.terms, weak.context.evidence, weak.support, self._threshold, wording)
-        rounds = {"step": step, "steps": self._options.retries}
-        spent = {"tokens": transformer.tokens, "most_tokens": self._search.query_tokens}
-        yield self._growth.span("evidence", replace(check, **rounds, **spent))
+        check = replace(check, step=step, steps=self._options.retries)
+        check = replace(check, tokens=transformer.tokens, most_tokens=self._search.query_tokens)
+        yield self._growth.span("evidence", check)
         if not wording.texts:
             return None
         self._growth.begin()

@@ -66,8 +66,8 @@ class ClaimJudge:
         if last.state == "cancelled":
             raise Cancelled
         said, reason = read_verdict(last.text, VERDICTS)
-        verdict = next((one for one in VERDICTS if one == said), "")
-        return ClaimVerdict(verdict, reason, judge), last.prompt_tokens, last.output_tokens
+        verdicts = [one for one in VERDICTS if one == said]
+        return ClaimVerdict(verdicts[0] if verdicts else "", reason, judge), last.prompt_tokens, last.output_tokens
 
 
 def with_verdicts(claims: Sequence[Claim], told: Judged) -> tuple[Claim, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.engine.llama_model import EngineLog, NativeError, default_threads
 from workbench.engine.protocol import LoadEmbedder
-from workbench.ports import Embedding
+from workbench.ports import Embedding, Vector
 
 POOLINGS: Final = {"mean": 1, "cls": 2, "last": 3}
 """llama.cpp's numbers (``llama_pooling_type``)."""
@@ -89,8 +89,8 @@ class GgufModel:
         if not found:
             raise NativeError("decode", f"llama_decode: {status}")
         vector = np.ctypeslib.as_array(ctypes.cast(found, ctypes.POINTER(ctypes.c_float)), (self._width,)).copy()
-        length = np.float32(np.linalg.norm(vector)) or np.float32(1)
-        return Embedding(vector / length, np.zeros((0, self._width), np.float16))
+        unit: Vector = (vector / (float(np.linalg.norm(vector)) or 1.0)).astype(np.float32)
+        return Embedding(unit, np.zeros((0, self._width), np.float16))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """See ``Vocabulary.spans``."""
@@ -103,7 +103,7 @@ class GgufModel:
         params.n_threads = params.n_threads_batch = default_threads()
         params.embeddings = True
         params.pooling_type = POOLINGS[pooling]
-        context = ll.llama_init_from_model(self._model, params)
+        context: ll.llama_context_p = ll.llama_init_from_model(self._model, params)
         if not context:
             raise NativeError("context", "llama_init_from_model")
         return context

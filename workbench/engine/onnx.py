@@ -10,9 +10,10 @@ import numpy.typing as npt
 from fastembed import TextEmbedding
 from fastembed.common.model_description import ModelSource, PoolingType
 from fastembed.text.custom_text_embedding import CustomTextEmbedding
+from tokenizers import Tokenizer
 
 from workbench.engine.protocol import LoadEmbedder
-from workbench.ports import Embedding
+from workbench.ports import Embedding, Vector
 
 
 class OnnxModel:
@@ -31,12 +32,13 @@ class OnnxModel:
             request.folder, specific_model_path=request.folder, threads=max(1, (os.cpu_count() or 1) - 1)
         )
         self._model = cast(CustomTextEmbedding, embedding.model)
-        self._tokenizer = self._model.tokenizer
+        self._tokenizer = cast(Tokenizer, self._model.tokenizer)  # there once the model is loaded
 
     def embed(self, text: str, prefix: int | None) -> Embedding:
         """TextEmbedding.embed in its two steps: only between them are the tokens' vectors to be had."""
         output = self._model.onnx_embed([text])
-        [vector] = self._model._post_process_onnx_output(output)
+        [found] = self._model._post_process_onnx_output(output)
+        vector: Vector = np.asarray(found, np.float32)
         empty = np.zeros((0, np.size(vector)), np.float16)
         return Embedding(vector, empty if prefix is None else self._token_vectors(text, prefix, output.model_output))
 

@@ -6,7 +6,7 @@ import math
 import queue
 from typing import Protocol
 
-from workbench.engine.protocol import Cancel, Done, Event, Failed, LoadReranker, Request, Score, Scored
+from workbench.engine.protocol import Cancel, Done, Event, Failed, FailureKind, LoadReranker, Request, Score, Scored
 from workbench.processes.wire import Wire
 from workbench.records.rerankers import PairScore
 
@@ -48,7 +48,7 @@ class PairServer:
                 else:
                     self._score(request)
             except Exception as error:  # noqa: BLE001 -- two native runtimes; the sentence goes to the parent
-                kind = "load" if isinstance(request, LoadReranker) else "pair"
+                kind: FailureKind = "load" if isinstance(request, LoadReranker) else "pair"
                 self._wire.send(Failed(request.id, kind, str(error)))
             else:
                 self._wire.send(Done(request.id))

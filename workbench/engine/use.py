@@ -67,7 +67,8 @@ class UseModel:
         second = _relu(summed @ w["p1"] + first @ w["d1"])
         third = _relu(second @ w["d2"])
         vector: Array = np.tanh(second @ w["p3"] + third @ w["d3"]).astype(np.float32)
-        return vector / np.maximum(np.linalg.norm(vector), np.float32(1e-12))
+        unit: Array = vector / np.maximum(np.linalg.norm(vector), np.float32(1e-12))
+        return unit
 
     def _embedded(self, ids: npt.NDArray[np.int64]) -> Array:
         part = ids % TABLES

@@ -143,11 +143,11 @@ class _Export:
         pairs = [(name, case) for name in asked for case in self._store.datasets.cases(name)]
         if part:
             pairs = [(name, case) for name, case in pairs if any(span.source_id in ids for span in case.gold)]
-        cases = (
+        cases: Iterator[ExportRow] = (
             {"dataset": name, "id": case.id, "question": case.question, "case": json.dumps(encode(case))}
             for name, case in pairs
         )
-        self._write("cases", CASES, iter(cases), len(pairs))
+        self._write("cases", CASES, cases, len(pairs))
         self._write("qrels", QRELS, self._qrels(pairs, ids), sum(len(case.gold) for _, case in pairs))
 
     def _qrels(self, pairs: Sequence[tuple[str, Case]], ids: dict[str, str]) -> Iterator[ExportRow]:

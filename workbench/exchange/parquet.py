@@ -130,7 +130,7 @@ def _array(cells: Sequence[Cell], column: ExportColumn) -> Array:
 def _values(batch: RecordBatch, columns: Sequence[ExportColumn]) -> Iterator[dict[str, Any]]:
     """Rows as plain values. A column that isn't there is missing in every row."""
     there = set(batch.schema.names)
-    found = {c.name: [cell.as_py() for cell in batch.column(c.name)] for c in columns if c.name in there}
+    found = {c.name: batch.column(c.name).to_pylist() for c in columns if c.name in there}
     for place in range(batch.num_rows):
         yield {name: values[place] for name, values in found.items()}
 

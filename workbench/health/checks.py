@@ -199,13 +199,12 @@ def coverage(texts: Iterable[tuple[Document, str]], spans: Mapping[str, Sequence
         characters, covered = characters + total, covered + total - left
         place, gap = _longest_gap(outside, solid)
         if total and (left / total > 1 - _COVERED or gap >= _GAP):
-            share = f"{left / total:.1%}"
             found.append(
                 _document(
                     document,
                     tr(
                         "{share} in no chunk, the longest piece {gap} characters at {place}",
-                        share=share,
+                        share=f"{left / total:.1%}",
                         gap=gap,
                         place=place,
                     ),
@@ -277,7 +276,7 @@ def bad_rows(batches: VectorBatches) -> Iterator[tuple[str, float]]:
     """Chunks whose vector is zero, holds what is no number, or isn't of length 1; each with that length."""
     for ids, matrix in batches:
         norms = np.linalg.norm(matrix.astype(np.float64), axis=1)
-        for place in np.flatnonzero(~(np.abs(norms - 1.0) <= _UNIT)):
+        for place in np.flatnonzero(~(np.abs(norms - 1.0) <= _UNIT)).tolist():
             yield ids[place], float(norms[place])
 
 

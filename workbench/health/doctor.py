@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -140,7 +141,7 @@ class Doctor:
         for collection in self._store.corpus.collection_names():
             for index in self._store.corpus.indexes(collection):
                 if index.status != "retired":
-                    self._store.health.rebuild_vectors(index, lambda done, all, name=collection: tell(name, done, all))
+                    self._store.health.rebuild_vectors(index, partial(tell, collection))
         tell("", 0, 0)
         self._store.health.vacuum()
         return before - self._store.path.stat().st_size

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.i18n import tr
 from workbench.ports import Store
+from workbench.records.codec import decode
 from workbench.records.corpus import EmbedderInfo, Index
 from workbench.records.indexes import KnownModel, LintFinding
 
@@ -19,7 +20,7 @@ _TABLE = Path(__file__).with_name("known_embedders.toml")
 def known_models() -> tuple[KnownModel, ...]:
     """The table."""
     rows = tomllib.loads(_TABLE.read_text("utf-8"))["model"]
-    return tuple(KnownModel(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for row in rows)
+    return tuple(decode(KnownModel, row) for row in rows)
 
 
 def known_model(name: str) -> KnownModel | None:

@@ -16,7 +16,7 @@ from workbench.i18n import tr
 from workbench.indexing.building import stop_if
 from workbench.ports import Cancel, Embedder, Store
 from workbench.records.corpus import Index
-from workbench.records.evals import Case, Estimate, GoldSpan, MetricChange
+from workbench.records.evals import Case, GoldSpan, MetricChange
 from workbench.records.indexes import IndexComparison
 from workbench.records.retrieval import SearchOptions, SearchResult
 from workbench.retrieval.search import Searcher
@@ -145,8 +145,8 @@ def _metrics(tally: Sequence[tuple[Ranks, Ranks]]) -> Iterator[MetricChange]:
         for k in RECALLS:
             a, b = (((r > 0) & (r <= k)).astype(float) for r in ranks)
             p = mcnemar(int((b > a).sum()), int((a > b).sum()))
-            shares: tuple[Estimate, ...] = tuple(wilson(float(side.mean()), len(side)) for side in (a, b))
-            yield MetricChange(f"{lane} recall@{k}", *shares, paired_difference(a, b)[0], p, "McNemar")
+            before, after = (wilson(float(side.mean()), len(side)) for side in (a, b))
+            yield MetricChange(f"{lane} recall@{k}", before, after, paired_difference(a, b)[0], p, "McNemar")
         a, b = (np.divide(1.0, r, out=np.zeros(len(r)), where=r > 0) for r in ranks)
         difference, p = paired_difference(a, b)
         yield MetricChange(f"{lane} mrr@{CUT}", bounded_mean(a), bounded_mean(b), difference, p, "paired bootstrap")

@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import cast
 
 
 def fetch(name: str, folder: str) -> dict[str, str | int]:
     """Raises ValueError for a name that the catalogue doesn't have, and whatever the download raises."""
     os.environ.pop("HF_HUB_OFFLINE", None)
     from fastembed import TextEmbedding
+    from fastembed.text.onnx_embedding import OnnxTextEmbedding
 
     described = {model["model"].casefold(): model for model in TextEmbedding.list_supported_models()}
     found = described.get(name.casefold())
     if found is None:
         raise ValueError(f"{name} is not in the catalogue of {len(described)} models")
-    model = TextEmbedding(found["model"], cache_dir=folder).model
+    model = cast(OnnxTextEmbedding, TextEmbedding(found["model"], cache_dir=folder).model)
     pooled = any("Pooled" in kind.__name__ for kind in type(model).__mro__)
     return {
         "folder": str(model._model_dir),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from workbench.errors import UsageError
 from workbench.i18n import tr
@@ -19,6 +19,11 @@ from workbench.records.library import Modelfile
 QUOTES: Final = '"""'
 KEYED: Final = {"PARAMETER", "MESSAGE"}
 QUOTABLE: Final = {"PARAMETER", "TEMPLATE", "SYSTEM", "MESSAGE", "LICENSE"}
+_ROLES: Final[dict[str, Literal["system", "user", "assistant"]]] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
 
 
 def read_modelfile(text: str) -> Modelfile:
@@ -108,8 +113,8 @@ def _with(read: Modelfile, found: _Instruction) -> Modelfile:
             return replace(read, system=value)
         case "LICENSE":
             return replace(read, licences=(*read.licences, value))
-        case "MESSAGE" if key in ("system", "user", "assistant"):
-            return replace(read, messages=(*read.messages, Message(key, value)))
+        case "MESSAGE" if role := _ROLES.get(key):
+            return replace(read, messages=(*read.messages, Message(role, value)))
     return replace(read, unknown=(*read.unknown, found.line))
 
 

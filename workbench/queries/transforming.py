@@ -157,10 +157,10 @@ class Transformer:
         """By the model where one is loaded; by rules where there is none, or it wrote nothing of use."""
         written = self._rewriter.split(analysis.query) if self._rewriter else Written(())
         parts, by = (written.texts, self._by) if written.texts else (split(analysis.query), "rules")
-        spent = {"prompt_tokens": written.prompt_tokens, "output_tokens": written.output_tokens}
+        spent = Transformed("split", by, prompt_tokens=written.prompt_tokens, output_tokens=written.output_tokens)
         if not parts:
-            return Transformed("split", by, skipped=tr("it is one question"), **spent)
-        return Transformed("split", by, self._asked("split", parts, WEIGHTS["split"]), note=written.problem, **spent)
+            return replace(spent, skipped=tr("it is one question"))
+        return replace(spent, variants=self._asked("split", parts, WEIGHTS["split"]), note=written.problem)
 
     def _reworded(self, analysis: Analysis) -> Transformed:
         return self._by_model("multi", lambda rewriter: rewriter.multi(analysis.query))

@@ -11,7 +11,15 @@ from typing import Final
 from workbench.ports import Store
 from workbench.records.corpus import Index
 from workbench.records.rerankers import LATE, NONE
-from workbench.records.retrieval import FilterNode, FilterResult, FusedHit, HitView, SearchOptions, SearchResult
+from workbench.records.retrieval import (
+    FilterNode,
+    FilterResult,
+    FusedHit,
+    HitView,
+    LaneResult,
+    SearchOptions,
+    SearchResult,
+)
 from workbench.retrieval.search import Searcher, wanted_lanes
 
 MEMORY_SETTING: Final = "search.memory_mib"
@@ -76,7 +84,7 @@ class TypedSearch:
         if len(lanes) > 1:
             ahead = self._dense.submit(searcher.lane, "dense", plan.index, analysis, plan.where, options)
         first = searcher.lane(lanes[0], plan.index, analysis, plan.where, options)
-        found = (first,)
+        found: tuple[LaneResult, ...] = (first,)
         if ahead is not None:
             wait([ahead], GRACE_S)
             if not ahead.done():

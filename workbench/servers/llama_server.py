@@ -37,7 +37,7 @@ class LlamaServer(OpenAi):
         """The one it serves, with the context of one slot: a request can't have more."""
         props = wire.get("/props")
         context = (props.get("default_generation_settings") or {}).get("n_ctx")
-        entry = next(iter((wire.get("/v1/models") or {}).get("data") or ()), {})
+        entry: Mapping[str, Any] = next(iter((wire.get("/v1/models") or {}).get("data") or ()), {})
         meta = entry.get("meta") or {}
         name = str(entry.get("id") or props.get("model_alias") or props.get("model_path") or "model")
         return (

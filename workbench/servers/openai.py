@@ -117,7 +117,7 @@ class OpenAi:
         for at, event in events(wire.stream(path, body, cancel)):
             if event.get("error"):
                 raise wire.told(json.dumps(event), status_of(event["error"]))
-            choice = next(iter(event.get("choices") or ()), {})
+            choice: Mapping[str, Any] = next(iter(event.get("choices") or ()), {})
             piece = choice.get("delta") or {}
             text = str(piece.get("content") or choice.get("text") or "")
             # The closing event is the only sign of the end that some servers give.

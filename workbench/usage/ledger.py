@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from workbench.errors import FileError
 from workbench.money.times import MeasuredCall, fit_latency
@@ -66,7 +66,8 @@ def added(sums: Iterable[UsageSum], by: Sequence[Group]) -> tuple[UsageSum, ...]
     groups: dict[tuple[str, ...], UsageSum] = {}
     for one in sums:
         key = tuple(getattr(one, name) for name in by)
-        named = replace(one, **{name: "" for name in GROUPS if name not in by})
+        apart: dict[str, Any] = {name: "" for name in GROUPS if name not in by}
+        named = replace(one, **apart)
         groups[key] = _plus(groups[key], one) if key in groups else named
     return tuple(groups.values())
 

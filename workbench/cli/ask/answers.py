@@ -152,6 +152,7 @@ def place(where: HitView | Citation) -> str:
 @click.pass_obj
 def ask(
     front: FrontEnds,
+    /,
     query: str,
     collection: str,
     expression: str,

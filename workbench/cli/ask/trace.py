@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -225,8 +225,9 @@ def _load_settings(made: Manifest) -> LoadSettings:
     """How it was loaded, as far as the manifest tells it in plain values."""
     default = LoadSettings()
     told = {field.name: made.settings.get(f"model.{field.name}") for field in fields(default)}
-    plain = {n: value for n, value in told.items() if isinstance(value, type(getattr(default, n))) and value != ""}
-    return replace(default, **cast("dict[str, Any]", plain))
+    fit = {n: value for n, value in told.items() if isinstance(value, type(getattr(default, n))) and value != ""}
+    plain: dict[str, Any] = dict(fit)
+    return replace(default, **plain)
 
 
 def _write(text: str, path: Path | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import click
 
@@ -84,7 +85,7 @@ def note(
 ) -> None:
     """Writes a note about a model; without a text shows it, without a MODEL lists all."""
     given = {"chosen_for": chosen_for, "alternatives": alternatives, "limits": limits}
-    changes: dict[str, str | date | None] = {name: text for name, text in given.items() if text is not None}
+    changes: dict[str, Any] = {name: text for name, text in given.items() if text is not None}
     if review is not None:
         changes["review"] = read_date(review)
     with front.desk("create") as desk:

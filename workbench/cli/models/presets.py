@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import click
 
@@ -53,13 +53,13 @@ def show_preset(front: FrontEnds, name: str) -> None:
 @click.option("--system", default=None, metavar="TEXT", help="The system message.")
 @click.pass_obj
 def save_preset(
-    front: FrontEnds, name: str, model: str, lora: tuple[str, ...], system: str | None, **given: object
+    front: FrontEnds, /, name: str, model: str, lora: tuple[str, ...], system: str | None, **given: Any
 ) -> None:
     """Saves a preset; of one that is there, changes what is given."""
     changes = {key: value for key, value in given.items() if value is not None}
     with front.desk("create") as desk:
         known = next((p for p in desk.library.presets.all() if p.name == name), Preset(name))
-        load = replace(known.load, **changes)  # type: ignore[arg-type]  # click has made them of the fields' types
+        load = replace(known.load, **changes)
         if lora:
             load = replace(load, adapters=tuple(map(read_adapter, lora)))
         changed = replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, Literal, cast
+from typing import IO, Literal
 
 import click
 
@@ -115,10 +115,20 @@ def new(front: FrontEnds, title: str, file: IO[str] | None) -> None:
 @click.option("--worst", type=float, help="The value that counts as 0 [the options' worst].")
 @click.option("--best", type=float, help="The value that counts as 1 [the options' best].")
 @click.pass_obj
-def criterion(front: FrontEnds, sheet: str, name: str, weight: float, better: str, unit: str, **ends: float) -> None:
+def criterion(
+    front: FrontEnds,
+    sheet: str,
+    name: str,
+    weight: float,
+    better: Literal["more", "less"],
+    unit: str,
+    least: float | None,
+    most: float | None,
+    worst: float | None,
+    best: float | None,
+) -> None:
     """Adds a criterion to a sheet, or changes it."""
-    side = cast(Literal["more", "less"], better)
-    made = Criterion(name, weight, side, unit, ends["least"], ends["most"], ends["best"], ends["worst"])
+    made = Criterion(name, weight, better, unit, least, most, best, worst)
     with front.desk() as desk:
         desk.decisions.set_criterion(sheet, made)
     say(tr("“{name}” is on the sheet.", name=name))
@@ -253,10 +263,17 @@ def _pairs(text: str) -> dict[str, float]:
 @click.option("--conditions", default="", help="What would change it.")
 @click.option("--review", default="", help="When to look again: a date as 2027-01-31, or words.")
 @click.pass_obj
-def record(front: FrontEnds, title: str, choice: str, sheet: str, context_: str, **more: object) -> None:
+def record(
+    front: FrontEnds,
+    title: str,
+    choice: str,
+    sheet: str,
+    context_: str,
+    reasons: tuple[str, ...],
+    conditions: str,
+    review: str,
+) -> None:
     """Writes a decision down: context, options, evidence, choice, what would change it, when to look again."""
-    reasons = cast(tuple[str, ...], more["reasons"])
-    conditions, review = str(more["conditions"]), str(more["review"])
     with front.desk("create") as desk:
         made = desk.decisions.decide(
             title, choice, sheet=sheet, context=context_, reasons=reasons, conditions=conditions, review=review

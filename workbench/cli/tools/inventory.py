@@ -90,7 +90,7 @@ def scan(front: FrontEnds) -> None:
 @click.option("--version", type=click.Choice(["pinned", "stable", "preview", "latest"]), help="What its name means.")
 @click.option("--checked", type=click.DateTime(["%Y-%m-%d"]), help="The day this was true [today].")
 @click.pass_obj
-def add(front: FrontEnds, provider: str, model: str, endpoint: str, context_: int | None, **facts: object) -> None:
+def add(front: FrontEnds, /, provider: str, model: str, endpoint: str, context_: int | None, **facts: object) -> None:
     """Writes a model of a provider down, or changes what is known of it."""
     checked = facts["checked"]
     yes = {None: None, "yes": True, "no": False}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Final, get_args
 
 import click
@@ -52,8 +52,8 @@ def prices(front: FrontEnds, as_json: bool) -> None:
     if not found:
         say(tr("No price is written down. Add one: workbench money price PROVIDER MODEL --input 2 --output 8"))
         return
-    head = (tr("provider"), tr("model"), tr("input"), tr("output"), tr("cache read"), tr("cache write"), "")
-    head = (*head, tr("checked"), tr("source"))
+    prices = (tr("input"), tr("output"), tr("cache read"), tr("cache write"))
+    head = (tr("provider"), tr("model"), *prices, "", tr("checked"), tr("source"))
     rows = [
         (
             p.provider,
@@ -83,18 +83,26 @@ def prices(front: FrontEnds, as_json: bool) -> None:
 @click.option("--checked", type=click.DateTime(["%Y-%m-%d"]), help="The day it was looked up [today].")
 @click.option("--source", default="", help="Where it was looked up.")
 @click.pass_obj
-def price(front: FrontEnds, provider: str, model: str, input_: float, output: float, **more: object) -> None:
+def price(
+    front: FrontEnds,
+    provider: str,
+    model: str,
+    input_: float,
+    output: float,
+    cache_read: float | None,
+    cache_write: float | None,
+    currency: str,
+    checked: datetime | None,
+    source: str,
+) -> None:
     """Writes a model's price down, in place of its earlier one.
 
     PROVIDER is a server's address, "local", a company's name, or "*" for any; where address and model are those of the
     ledger's calls, workbench usage reckons with it.
     """
-    checked = more.pop("checked") or date.today()
-    day = checked.date() if hasattr(checked, "date") else checked
-    currency, source = str(more.pop("currency")), str(more.pop("source"))
-    read, write = (None if more[key] is None else float(str(more[key])) for key in ("cache_read", "cache_write"))
+    day = checked.date() if checked else date.today()
     with front.desk("create") as desk:
-        desk.money.put_price(Price(provider, model, currency, input_, output, day, read, write, source))
+        desk.money.put_price(Price(provider, model, currency, input_, output, day, cache_read, cache_write, source))
     say(tr("“{name}” is written down.", name=f"{provider}#{model}"))
 
 

@@ -69,7 +69,7 @@ def print_cut(cut: Cut, characters: int, pieces: bool) -> None:
 @click.option("--trace", default="", metavar="TRACE", help="Take the parts of a stored question instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_context
-def budget(context: click.Context, window: int | None, trace: str, as_json: bool, **parts: int) -> None:
+def budget(context: click.Context, /, window: int | None, trace: str, as_json: bool, **parts: int) -> None:
     """Divides a window: what is sent and what is reserved must fit. Exits with 1 when it doesn't."""
     if trace:
         with context.obj.desk("read") as desk:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from workbench.cli.display import print_json, print_table, say
@@ -12,7 +14,7 @@ from workbench.i18n import tr
 from workbench.money.costs import amount, call_cost, hit_ratio
 from workbench.records.money import Waterfall
 from workbench.records.usage import Call, UsageSum
-from workbench.usage.ledger import GROUPS, added
+from workbench.usage.ledger import GROUPS, Group, added
 from workbench.usage.times import call_phases, trace_phases
 from workbench.usage.words import phase_name
 
@@ -33,7 +35,7 @@ def usage(context: click.Context, groups: tuple[str, ...], price: str, as_json: 
     """
     if context.invoked_subcommand is not None:
         return
-    by = [name for name in GROUPS if name in groups] if groups else ["day", "model"]
+    by: list[Group] = [name for name in GROUPS if name in groups] if groups else ["day", "model"]
     with context.obj.desk("read") as desk:
         sums = desk.money.ledger.sums(by)
         if as_json:
@@ -44,7 +46,7 @@ def usage(context: click.Context, groups: tuple[str, ...], price: str, as_json: 
             _print_sums(desk, sums, by, price)
 
 
-def _print_sums(desk: Desk, sums: tuple[UsageSum, ...], by: list[str], price: str) -> None:
+def _print_sums(desk: Desk, sums: tuple[UsageSum, ...], by: Sequence[Group], price: str) -> None:
     names = {"day": tr("day"), "server": tr("where"), "model": tr("model"), "purpose": tr("purpose")}
     head = [names[name] for name in by]
     head += [tr("calls"), tr("fresh"), tr("cached"), tr("output"), "H", tr("time"), tr("cost")]
@@ -55,7 +57,7 @@ def _print_sums(desk: Desk, sums: tuple[UsageSum, ...], by: list[str], price: st
     print_table(head, rows, right=range(len(by), len(head)))
 
 
-def _row(desk: Desk, one: UsageSum, by: list[str], price: str) -> list[str]:
+def _row(desk: Desk, one: UsageSum, by: Sequence[Group], price: str) -> list[str]:
     hit = hit_ratio(one.usage)
     used = one.usage
     named = [getattr(one, name) or (tr("here") if name == "server" else "") for name in by]

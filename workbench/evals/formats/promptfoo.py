@@ -80,7 +80,7 @@ def _config(source: Source) -> _Config:
     try:
         loader = yaml.SafeLoader(source.text)
         root = loader.get_single_node()
-        parts = _parts(root) if isinstance(root, yaml.MappingNode) else {"tests": root}
+        parts = _parts(root) if isinstance(root, yaml.MappingNode) else {"tests": root} if root else {}
         default = _read_test(loader, parts["defaultTest"]) if "defaultTest" in parts else None
         tests = [_read_test(loader, node) for node in _items(parts.get("tests"))]
         prompts = [(node.start_mark.line + 1, loader.construct_object(node, deep=True))
@@ -148,7 +148,7 @@ def _cases(test: _Test, prompts: Sequence[Prompt]) -> Iterator[Found]:
         return
     for number, variables in enumerate(variants, start=1):
         suffix = f"/{number}" if len(variants) > 1 else ""
-        for prompt in prompts or [None]:
+        for prompt in prompts or (None,):
             try:
                 yield test.line, _case(test, variables, suffix, prompt, len(prompts), notes)
             except RowError as error:
