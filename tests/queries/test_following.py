@@ -44,4 +44,4 @@ def test_what_stands_alone_stays_as_typed(earlier: str, question: str) -> None:
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_pair_is_read_and_nothing_typed_is_lost(question: str, earlier: str) -> None:
-    assert question.strip() in read_in_full(question, earlier).question
+    assert read_in_full(question, earlier).question.strip().startswith(question.strip())
