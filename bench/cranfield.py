@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from workbench.evals.formats import read_dataset, write_dataset
-from workbench.records.evals import Case, GoldSpan
+from workbench.records.cases import Case, GoldSpan
 
 DATA = Path(os.environ.get("WORKBENCH_DATA", Path(__file__).parents[2] / "shared" / "data")) / "cranfield"
 _DOCUMENT = re.compile(r"<docno>(.*?)</docno>.*?<title>(.*?)</title>.*?<text>(.*?)</text>", re.DOTALL)

@@ -21,8 +21,8 @@ from storage import open_store
 from workbench import paths
 from workbench.desk import Desk
 from workbench.indexing.forms import form_name
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.corpus import IngestRequest
-from workbench.records.evals import Case, GoldSpan
 
 DATASET = "xquad-es"
 

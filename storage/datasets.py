@@ -17,8 +17,13 @@ from storage.driver import Connection, storable
 from storage.rows import after_prefix, now, record_json
 from workbench.errors import NotFoundError
 from workbench.i18n import tr
+from workbench.records.cases import (
+    Candidate,
+    CandidateState,
+    Case,
+    Dataset,
+)
 from workbench.records.codec import decode
-from workbench.records.evals import Candidate, CandidateState, Case, Dataset
 
 _DATASET: Final = "SELECT id, name, collection, hash, created, cases, answerable FROM dataset"
 _UPSERT: Final = """

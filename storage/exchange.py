@@ -28,6 +28,7 @@ from workbench.exchange.tables import DOCUMENTS
 from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.ports.exchange import ExchangeReading, ExchangeWriting
+from workbench.records.cases import Case
 from workbench.records.codec import decode
 from workbench.records.corpus import (
     Block,
@@ -40,7 +41,6 @@ from workbench.records.corpus import (
     Recipe,
     VectorForm,
 )
-from workbench.records.evals import Case
 from workbench.records.exchange import CopyCheck, ExchangeProgress, ExportRow, IndexStamp
 from workbench.records.retrieval import FilterNode
 

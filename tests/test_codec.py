@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime
 import pytest
 
 from workbench.records.answers import Answer, Citation, Claim, Manifest, Trace, TraceSpan
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.codec import decode, encode
 from workbench.records.corpus import Block, Document, Page, ParsedDocument
-from workbench.records.evals import Case, GoldSpan
 from workbench.records.retrieval import Analysis, FusedHit, FusionResult, LaneHit, LaneResult
 
 MANIFEST = Manifest("0.1", "demo", 3, 1, "e5", "abc", "structure", "", "", {"k": 10, "τ": 0.4}, {"sqlite": "3.53"})

@@ -36,6 +36,7 @@ from workbench.playground import Playground
 from workbench.ports import Cancel, DeleteCheck, Embedder, Generator, Store, TraceSummary
 from workbench.queries.searching import search_transformed
 from workbench.records.answers import AskOptions, Trace
+from workbench.records.cases import Case, Dataset
 from workbench.records.corpus import (
     Chunk,
     Collection,
@@ -45,7 +46,6 @@ from workbench.records.corpus import (
     IngestProgress,
     IngestRequest,
 )
-from workbench.records.evals import Case, Dataset
 from workbench.records.models import Gauges, LoadedModel, LoadProgress, LoadSettings
 from workbench.records.playground import Pulse
 from workbench.records.retrieval import SearchOptions, SearchResult, Transform

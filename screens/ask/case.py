@@ -23,7 +23,7 @@ from workbench.evals.collecting.lab import SAVED
 from workbench.evals.gold.anchors import CENTRAL
 from workbench.i18n import tr
 from workbench.records.answers import Trace
-from workbench.records.evals import Case, Dataset, GoldSpan
+from workbench.records.cases import Case, Dataset, GoldSpan
 from workbench.records.retrieval import FilterResult
 from workbench.traces.stages import evidence_of, stage
 

@@ -21,7 +21,7 @@ from screens.work import Job, Jobs
 from workbench.errors import WorkbenchError
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
-from workbench.records.evals import Dataset
+from workbench.records.cases import Dataset
 from workbench.records.rerankers import NONE, RerankerInfo
 from workbench.records.retrieval import RerankGain
 

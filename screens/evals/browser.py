@@ -43,7 +43,8 @@ from screens.widgets.grid import Grid, ListPane, Row
 from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.records.evals import Dataset, Run, RunProgress
+from workbench.records.cases import Dataset
+from workbench.records.evals import Run, RunProgress
 
 if TYPE_CHECKING:
     from workbench.desk import Desk

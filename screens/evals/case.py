@@ -23,7 +23,8 @@ from workbench.evals.measuring.scoring import describe
 from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
 from workbench.records.answers import Answer
-from workbench.records.evals import Case, CaseResult, Expectation, Ranked, Run
+from workbench.records.cases import Case, Expectation
+from workbench.records.evals import CaseResult, Ranked, Run
 
 LABEL: Final = 11
 """Width of the names before the values."""

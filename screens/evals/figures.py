@@ -19,7 +19,13 @@ from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import FEW, Agreement
 from workbench.evals.reporting.reports import headline_metrics, judged_text
 from workbench.i18n import tr
-from workbench.records.evals import Estimate, Run, RunComparison, RunReport, Segment
+from workbench.records.evals import (
+    Estimate,
+    Run,
+    RunComparison,
+    RunReport,
+    Segment,
+)
 
 SEGMENTS_SHOWN: Final = 8
 """Values of a field that the line names; the report has them all."""

@@ -23,7 +23,12 @@ from workbench.errors import UsageError
 from workbench.evals.deciding.gates import example_gates, gate_text, parse_gates, written_late
 from workbench.evals.measuring.scoring import describe
 from workbench.i18n import tr
-from workbench.records.evals import Gate, GateResult, GateSet, Run
+from workbench.records.evals import (
+    Gate,
+    GateResult,
+    GateSet,
+    Run,
+)
 
 if TYPE_CHECKING:
     from workbench.desk import Desk

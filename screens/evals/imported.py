@@ -13,7 +13,7 @@ from screens.dialogs import HELP
 from screens.style import Line, Tone, content, count
 from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
-from workbench.records.evals import Imported, RowProblem
+from workbench.records.cases import Imported, RowProblem
 
 
 class ProblemsScreen(ModalScreen[None]):

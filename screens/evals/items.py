@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from workbench.records.evals import Case, CaseResult, JudgedCase, Label
+from workbench.records.cases import Case
+from workbench.records.evals import CaseResult, JudgedCase, Label
 
 View: TypeAlias = Literal["failing", "flips", "unlabelled", "disagreements", "all"]
 Narrow: TypeAlias = tuple[str, str]

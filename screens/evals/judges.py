@@ -21,7 +21,12 @@ from screens.widgets.grid import Column, Grid, Row
 from workbench.evals.judging.judge import RUBRIC
 from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
-from workbench.records.evals import JudgedCase, JudgementReport, Label, Run
+from workbench.records.evals import (
+    JudgedCase,
+    JudgementReport,
+    Label,
+    Run,
+)
 from workbench.records.models import LoadedModel
 
 ALONE = "0"

@@ -12,7 +12,8 @@ from screens.evals.words import label_mark, result_mark, run_words, short_stage
 from screens.style import Line, Tone, count
 from screens.widgets.grid import Column, Row
 from workbench.i18n import tr
-from workbench.records.evals import Dataset, FailureStage, Run
+from workbench.records.cases import Dataset
+from workbench.records.evals import FailureStage, Run
 
 
 @dataclass(frozen=True, slots=True)

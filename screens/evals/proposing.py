@@ -16,7 +16,7 @@ from screens.dialogs import HELP
 from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
 from screens.style import Line, Tone, content
 from workbench.i18n import tr
-from workbench.records.evals import Case
+from workbench.records.cases import Case
 from workbench.records.models import LoadedModel
 
 CHUNKS, WITHOUT = "chunks", "without"

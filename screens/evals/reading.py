@@ -12,14 +12,12 @@ from workbench.evals.deciding.gates import all_passed, judged
 from workbench.evals.measuring.segments import segments_of
 from workbench.evals.measuring.statistics import Agreement, agreement
 from workbench.records.answers import Trace
+from workbench.records.cases import Case, Dataset, GoldSpan
 from workbench.records.corpus import Document
 from workbench.records.evals import (
-    Case,
     CaseResult,
-    Dataset,
     GateResult,
     GateSet,
-    GoldSpan,
     JudgedCase,
     JudgementReport,
     Ranked,

@@ -24,7 +24,12 @@ from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.records.evals import Candidate, CandidateState, Case, Dataset
+from workbench.records.cases import (
+    Candidate,
+    CandidateState,
+    Case,
+    Dataset,
+)
 
 if TYPE_CHECKING:
     from workbench.desk import Desk

@@ -18,7 +18,14 @@ from workbench.errors import WorkbenchError
 from workbench.evals.measuring.standings import family
 from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
-from workbench.records.evals import Judgement, JudgementReport, Run, RunConfig, RunProgress, RunReport
+from workbench.records.evals import (
+    Judgement,
+    JudgementReport,
+    Run,
+    RunConfig,
+    RunProgress,
+    RunReport,
+)
 from workbench.records.models import LoadedModel
 
 if TYPE_CHECKING:

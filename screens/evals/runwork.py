@@ -24,7 +24,13 @@ from screens.widgets.grid import Grid, Row
 from screens.work import Job, Jobs
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.records.evals import Dataset, GateSet, Run, RunConfig, RunProgress
+from workbench.records.cases import Dataset
+from workbench.records.evals import (
+    GateSet,
+    Run,
+    RunConfig,
+    RunProgress,
+)
 
 if TYPE_CHECKING:
     from workbench.desk import Desk

@@ -20,7 +20,7 @@ from screens.style import Line, Tone, content, count
 from screens.widgets.grid import Column, Grid, Row
 from workbench.evals.formats import FORMATS
 from workbench.i18n import tr
-from workbench.records.evals import Dataset
+from workbench.records.cases import Dataset
 
 if TYPE_CHECKING:
     from workbench.desk import Desk

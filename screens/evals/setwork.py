@@ -14,7 +14,7 @@ from screens.evals.sets import DatasetsScreen, Destination, Wish, WriteDialog, r
 from screens.style import count
 from workbench.evals.measuring.segments import segments_of
 from workbench.i18n import tr
-from workbench.records.evals import Candidate, Dataset, Imported
+from workbench.records.cases import Candidate, Dataset, Imported
 
 
 class SetWork(CaseBrowser):

@@ -7,7 +7,15 @@ from typing import Final
 from screens.style import Line, Tone
 from workbench.evals.measuring.scoring import describe
 from workbench.i18n import tr
-from workbench.records.evals import CaseResult, Estimate, FailureStage, Label, Layer, MetricChange, Run
+from workbench.records.evals import (
+    CaseResult,
+    Estimate,
+    FailureStage,
+    Label,
+    Layer,
+    MetricChange,
+    Run,
+)
 
 WORTH_A_THIRD_DIGIT: Final = 0.05
 """Margin of a share under which its third decimal says something."""

@@ -15,8 +15,8 @@ from tests.embedders import HashEmbedder
 from workbench.corpus.ingest import Ingester
 from workbench.evals.gold.anchors import Anchors, Locator, anchor_chunk, grade_of, holds, missing_gold
 from workbench.ports import Store
+from workbench.records.cases import GoldSpan
 from workbench.records.corpus import Chunk, IngestRequest, Recipe
-from workbench.records.evals import GoldSpan
 
 POLICY = Path(workbench.__file__).parent / "demo" / "faro" / "en" / "loan-policy-2026.md"
 

@@ -15,7 +15,8 @@ from workbench.errors import FileError, NotFoundError, QueryError, UsageError, W
 from workbench.evals.tasks.checks import check, same_rows
 from workbench.evals.tasks.numbers import quantities
 from workbench.ports import ResultSet
-from workbench.records.evals import CheckResult, Expectation
+from workbench.records.cases import Expectation
+from workbench.records.evals import CheckResult
 
 
 def verdict(kind: str, value: str, output: str, language: str = "", tolerance: float = 0.0) -> str:

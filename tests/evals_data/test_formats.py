@@ -15,7 +15,13 @@ from workbench import demo
 from workbench.errors import DocumentError, UsageError
 from workbench.evals.formats import FORMATS, read_dataset, write_dataset
 from workbench.evals.gold.anchors import Locator
-from workbench.records.evals import Case, Expectation, GoldSpan, ImportResult, RowProblem
+from workbench.records.cases import (
+    Case,
+    Expectation,
+    GoldSpan,
+    ImportResult,
+    RowProblem,
+)
 
 
 def read(folder: Path, name: str, text: str, locate: dict[str, GoldSpan] | None = None) -> ImportResult:

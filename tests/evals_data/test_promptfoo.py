@@ -10,7 +10,7 @@ import yaml
 from workbench.errors import DocumentError
 from workbench.evals.formats import read_dataset
 from workbench.evals.tasks.checks import check
-from workbench.records.evals import Case, ImportResult
+from workbench.records.cases import Case, ImportResult
 
 
 def read(folder: Path, text: str) -> ImportResult:

@@ -26,8 +26,8 @@ from workbench.evals.lab import EvalLab
 from workbench.evals.running.runner import Runtimes
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Generation
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.corpus import Chunk
-from workbench.records.evals import Case, GoldSpan
 from workbench.records.models import GenerationSettings, LoadSettings
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.filters import parse_filter

@@ -13,7 +13,7 @@ from bench.quantizations import FIXTURE, TASKS, make_fixture
 from storage.fixture import FixtureRunner
 from workbench.evals.formats import read_dataset
 from workbench.evals.tasks.checks import check, check_expectation
-from workbench.records.evals import Case
+from workbench.records.cases import Case
 
 
 @pytest.fixture

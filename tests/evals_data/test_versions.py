@@ -15,8 +15,8 @@ from tests.library import NAME, open_library
 from workbench.errors import NotFoundError
 from workbench.evals.collecting.transfer import cautions, export_dataset, import_dataset
 from workbench.ports import Store
+from workbench.records.cases import Case, Expectation, GoldSpan
 from workbench.records.codec import encode
-from workbench.records.evals import Case, Expectation, GoldSpan
 
 ONE, TWO = Case("1", "Why?"), Case("2", "Who?", answerable=False)
 

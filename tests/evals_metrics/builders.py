@@ -7,7 +7,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from workbench.records.answers import Answer, Manifest, Outcome
-from workbench.records.evals import Case, CaseResult, FailureStage, Run, RunConfig
+from workbench.records.cases import Case
+from workbench.records.evals import (
+    CaseResult,
+    FailureStage,
+    Run,
+    RunConfig,
+)
 
 WHEN = datetime(2026, 5, 25, 12, 0, tzinfo=UTC)
 MANIFEST = Manifest(

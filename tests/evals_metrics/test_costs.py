@@ -15,7 +15,12 @@ from workbench.evals.metrics import METRICS, cost, cost_per_useful
 from workbench.evals.running.marks import cost_marks
 from workbench.evals.running.sweep import with_variable
 from workbench.records.answers import Manifest
-from workbench.records.evals import CaseResult, Prices, Run, RunConfig
+from workbench.records.evals import (
+    CaseResult,
+    Prices,
+    Run,
+    RunConfig,
+)
 
 PRICES = Prices(input=2.0, output=8.0)
 

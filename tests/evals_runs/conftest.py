@@ -19,8 +19,9 @@ from workbench.cli import FrontEnds, run
 from workbench.evals.lab import EvalLab
 from workbench.evals.running.runner import Runtimes
 from workbench.ports import Cancel, Store
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.codec import encode
-from workbench.records.evals import Case, CaseResult, GoldSpan, RunConfig, RunProgress
+from workbench.records.evals import CaseResult, RunConfig, RunProgress
 from workbench.records.models import LoadSettings
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher

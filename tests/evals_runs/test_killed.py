@@ -18,9 +18,10 @@ from workbench import paths
 from workbench.__main__ import open_desk
 from workbench.desk import Desk
 from workbench.errors import EngineError
+from workbench.records.cases import Case, Expectation, GoldSpan
 from workbench.records.codec import encode
 from workbench.records.corpus import IngestRequest
-from workbench.records.evals import Case, Expectation, GoldSpan, RunConfig
+from workbench.records.evals import RunConfig
 from workbench.records.models import LoadSettings
 
 pytestmark = pytest.mark.model

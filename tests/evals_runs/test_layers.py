@@ -11,7 +11,13 @@ from tests.embedders import HashEmbedder
 from tests.evals_runs.conftest import BOOKS, CASES, FEE, LEXICAL, MENU, POOL, Bench
 from tests.library import NAME
 from workbench.records.answers import AskOptions
-from workbench.records.evals import Case, CheckKind, Expectation, FailureStage, GoldSpan, RunConfig
+from workbench.records.cases import (
+    Case,
+    CheckKind,
+    Expectation,
+    GoldSpan,
+)
+from workbench.records.evals import FailureStage, RunConfig
 from workbench.records.retrieval import SearchOptions
 
 RETRIEVAL = RunConfig("faq", search=LEXICAL)

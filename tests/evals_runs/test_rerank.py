@@ -14,8 +14,8 @@ from workbench.desk import Desk
 from workbench.errors import Cancelled, NotFoundError, UsageError
 from workbench.evals.running.rerank import measure_rerank
 from workbench.ports import Store
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.corpus import Recipe
-from workbench.records.evals import Case, GoldSpan
 from workbench.records.rerankers import LATE
 from workbench.records.retrieval import RerankGain, SearchOptions
 from workbench.retrieval.search import Searcher

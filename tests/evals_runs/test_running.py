@@ -13,7 +13,8 @@ from tests.library import NAME
 from workbench.errors import EngineError, FilterError, NotFoundError, UsageError
 from workbench.evals.running.sweep import vary, with_variable
 from workbench.records.answers import AskOptions
-from workbench.records.evals import Case, CaseResult, Expectation, RunConfig
+from workbench.records.cases import Case, Expectation
+from workbench.records.evals import CaseResult, RunConfig
 from workbench.records.retrieval import SearchOptions
 
 RETRIEVAL = RunConfig("faq", search=LEXICAL)

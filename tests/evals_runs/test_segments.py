@@ -11,7 +11,8 @@ from tests.evals_runs.conftest import BOOKS, CASES, FEE, LEXICAL, MENU, NAME, PO
 from workbench.errors import UsageError
 from workbench.evals.gold.anchors import Anchors
 from workbench.evals.measuring.segments import groups_of, members_of
-from workbench.records.evals import Expectation, GoldSpan, RunConfig
+from workbench.records.cases import Expectation, GoldSpan
+from workbench.records.evals import RunConfig
 
 
 def test_the_report_has_a_table_a_field(cli: Cli) -> None:

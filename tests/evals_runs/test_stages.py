@@ -8,7 +8,8 @@ from tests.evals_metrics.builders import answer as blank_answer
 from workbench.evals.gold.whereabouts import Whereabouts
 from workbench.evals.running.failure import Findings, name_failure
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Ledger, SupportLevel
-from workbench.records.evals import Case, CaseResult, FailureStage, GoldSpan
+from workbench.records.cases import Case, GoldSpan
+from workbench.records.evals import CaseResult, FailureStage
 
 TEXT = "Lamps burn oil. Ada Quinn built the lamp in 1874. It weighs 310 kilograms."
 GOLD = GoldSpan("lamp.md", TEXT.index("1874"), TEXT.index("1874") + 4, grade=3)

@@ -10,7 +10,12 @@ from tests.evals_runs.conftest import Cli
 from tests.evals_runs.records import CONFIG, MANIFEST
 from workbench.evals.measuring.standings import families, standings, verdict_of
 from workbench.evals.reporting.plots import plot_lines, scale, whisker
-from workbench.records.evals import Estimate, Run, RunReport, Segment
+from workbench.records.evals import (
+    Estimate,
+    Run,
+    RunReport,
+    Segment,
+)
 
 INFINITE = float("inf")
 

@@ -14,7 +14,12 @@ from storage import open_store
 from tests.evals_runs.records import CONFIG, MANIFEST, result
 from workbench.errors import FileError, NotFoundError, UsageError
 from workbench.ports import Store
-from workbench.records.evals import DecisionRecord, Gate, Label, Run
+from workbench.records.evals import (
+    DecisionRecord,
+    Gate,
+    Label,
+    Run,
+)
 
 GATES = (Gate("recall@5", ">=", 0.85, "evidence appears"), Gate("unsupported_answer", "<=", 0.02))
 

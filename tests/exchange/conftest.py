@@ -14,7 +14,7 @@ from tests.embedders import INFO, HashEmbedder
 from tests.library import NAME, open_library
 from workbench.exchange import Exchange
 from workbench.ports import Store
-from workbench.records.evals import Case, GoldSpan
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.exchange import Copied, ExchangeProgress, Exported, ExportForm, ExportRequest, Received
 
 R = TypeVar("R")

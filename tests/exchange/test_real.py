@@ -12,7 +12,7 @@ from tests.data import shared
 from tests.exchange.conftest import last
 from tests.exchange.contents import contents
 from workbench.exchange import Exchange
-from workbench.records.evals import Case, GoldSpan
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.exchange import Copied, ExportRequest, Received
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher

@@ -13,7 +13,7 @@ from screens.corpus.lab import RechunkLab
 from tests.indexing.conftest import NAME, Lab
 from tests.screens.helpers import SMALL, WIDE, screen_text, settle
 from workbench.desk import Desk
-from workbench.records.evals import Case, GoldSpan
+from workbench.records.cases import Case, GoldSpan
 
 
 @pytest.fixture

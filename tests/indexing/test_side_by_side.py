@@ -12,8 +12,8 @@ from tests.indexing.conftest import NAME, Lab
 from workbench.corpus.chunking import recipe_from
 from workbench.corpus.embedding import ChunkEmbedder
 from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.corpus import VectorForm
-from workbench.records.evals import Case, GoldSpan
 from workbench.records.retrieval import AllOf, SearchOptions
 from workbench.retrieval.search import Searcher
 

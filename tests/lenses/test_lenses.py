@@ -26,8 +26,9 @@ from workbench.lenses import Lenses
 from workbench.lenses.exposure import skewness
 from workbench.ports import Cancel, Embedder
 from workbench.records.answers import Trace, TraceSpan
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.corpus import Chunk, Recipe
-from workbench.records.evals import Case, CaseResult, GoldSpan, Ranked, RunConfig
+from workbench.records.evals import CaseResult, Ranked, RunConfig
 from workbench.records.retrieval import FusedHit, FusionResult, RerankedHit, RerankResult
 
 __all__ = ["empty"]

@@ -11,7 +11,7 @@ from tests.library import NAME
 from workbench.desk import Desk
 from workbench.errors import Cancelled, NotFoundError, UsageError
 from workbench.ports import Cancel
-from workbench.records.evals import Case, GoldSpan
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.rerankers import PairScore, RerankerInfo
 from workbench.records.retrieval import FusedHit, RerankResult, SearchOptions, SearchResult
 from workbench.retrieval.cross import rank_pairs

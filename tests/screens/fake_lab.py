@@ -25,19 +25,21 @@ from workbench.evals.reporting.reports import (
 from workbench.evals.running.failure import autopsy
 from workbench.ports import Cancel
 from workbench.records.answers import AskOptions, Manifest, Trace
-from workbench.records.evals import (
+from workbench.records.cases import (
     Case,
+    GoldSpan,
+    Imported,
+    RowProblem,
+)
+from workbench.records.evals import (
     CaseResult,
     DecisionRecord,
     FailureStage,
     Gate,
     GateResult,
     GateSet,
-    GoldSpan,
-    Imported,
     Label,
     Ranked,
-    RowProblem,
     Run,
     RunComparison,
     RunConfig,

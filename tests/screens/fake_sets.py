@@ -12,12 +12,14 @@ from workbench.errors import UsageError
 from workbench.evals.collecting.synthetic import Proposal, ReviewQueue, proposals_without
 from workbench.evals.judging.judge import RUBRIC, summarise
 from workbench.ports import Cancel
-from workbench.records.evals import (
+from workbench.records.cases import (
     Candidate,
     CandidateState,
     Case,
-    CaseResult,
     Dataset,
+)
+from workbench.records.evals import (
+    CaseResult,
     JudgedCase,
     Judgement,
     JudgementReport,

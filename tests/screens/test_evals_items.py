@@ -15,7 +15,15 @@ from screens.evals.reading import Lists
 from screens.evals.words import change_line, estimate_parts, share, value_text
 from screens.style import plain
 from tests.screens.fake_desk import FakeDesk
-from workbench.records.evals import Case, CaseResult, Estimate, FailureStage, Label, MetricChange, ThresholdPoint
+from workbench.records.cases import Case
+from workbench.records.evals import (
+    CaseResult,
+    Estimate,
+    FailureStage,
+    Label,
+    MetricChange,
+    ThresholdPoint,
+)
 
 NOW = datetime(2026, 3, 2)
 

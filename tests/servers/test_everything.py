@@ -19,9 +19,10 @@ from workbench.errors import EngineError, ServerError
 from workbench.evals.running.sweep import vary
 from workbench.records.answers import AskOptions, Message
 from workbench.records.benchmarks import BenchPlan
+from workbench.records.cases import Case, Expectation
 from workbench.records.codec import encode
 from workbench.records.corpus import IngestRequest
-from workbench.records.evals import Case, Expectation, RunConfig
+from workbench.records.evals import RunConfig
 from workbench.records.models import GenerationSettings
 from workbench.records.playground import ChatRequest
 from workbench.records.retrieval import SearchOptions

@@ -13,8 +13,8 @@ from workbench.corpus.metadata import merge, sidecar
 from workbench.corpus.parse import parse
 from workbench.corpus.sources import find_sources
 from workbench.evals.formats import read_dataset
+from workbench.records.cases import Case
 from workbench.records.corpus import Metadata, ParsedDocument
-from workbench.records.evals import Case
 
 SOURCES = {source.source_id: source for source in find_sources([str(demo.demo_folder())])}
 CASES = read_dataset(demo.cases_file()).cases

@@ -11,9 +11,10 @@ from storage import open_store
 from storage.driver import Connection, connect
 from storage.migrations import MIGRATIONS, Migration, migrate, version
 from workbench.records.answers import Answer, Citation, Claim
+from workbench.records.cases import Case
 from workbench.records.codec import decode, encode
 from workbench.records.corpus import Recipe
-from workbench.records.evals import Case, CaseResult
+from workbench.records.evals import CaseResult
 
 
 def schema(path: Path) -> list[tuple[str, str]]:

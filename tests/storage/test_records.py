@@ -11,7 +11,7 @@ from storage.store import FileStore
 from tests.storage.builders import analyse
 from workbench.errors import NotFoundError
 from workbench.records.answers import Answer, Decision, Manifest, Trace, TraceSpan
-from workbench.records.evals import Case, GoldSpan
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.models import ModelFile
 from workbench.records.retrieval import FilterResult, LaneHit, LaneResult
 

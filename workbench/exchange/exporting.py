@@ -21,9 +21,9 @@ from workbench.exchange.following import Tell
 from workbench.exchange.tables import CASES, DOCUMENTS, QRELS, chunk_columns
 from workbench.i18n import tr
 from workbench.ports import Cancel, ExchangeReading, Store
+from workbench.records.cases import Case
 from workbench.records.codec import encode
 from workbench.records.corpus import Collection
-from workbench.records.evals import Case
 from workbench.records.exchange import (
     EXPORT,
     EXPORT_VERSION,

@@ -23,9 +23,9 @@ from workbench.i18n import tr
 from workbench.indexing.forms import check_form
 from workbench.ports import Cancel, Store
 from workbench.ports.exchange import ExchangeWriting
+from workbench.records.cases import Case
 from workbench.records.codec import decode
 from workbench.records.corpus import Component, EmbedderInfo, Index, Recipe, RecipeName, Rescore, TokenForm
-from workbench.records.evals import Case
 from workbench.records.exchange import (
     EXPORT,
     EXPORT_VERSION,

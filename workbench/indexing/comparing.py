@@ -15,8 +15,9 @@ from workbench.evals.measuring.statistics import bounded_mean, mcnemar, paired_d
 from workbench.i18n import tr
 from workbench.indexing.building import stop_if
 from workbench.ports import Cancel, Embedder, Store
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.corpus import Index
-from workbench.records.evals import Case, GoldSpan, MetricChange
+from workbench.records.evals import MetricChange
 from workbench.records.indexes import IndexComparison
 from workbench.records.retrieval import SearchOptions, SearchResult
 from workbench.retrieval.search import Searcher

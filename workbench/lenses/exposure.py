@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.evals.gold.anchors import grade_of
 from workbench.ports import Store
+from workbench.records.cases import Case, Dataset
 from workbench.records.corpus import Chunk, Index
-from workbench.records.evals import Case, Dataset
 from workbench.records.lenses import CaseUse, Exposure, GoldUse, Occurrence, Usage
 
 LISTED: Final = 200

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from workbench.records.answers import Manifest
-from workbench.records.evals import (
+from workbench.records.cases import (
     Candidate,
     CandidateState,
     Case,
-    CaseResult,
     Dataset,
+)
+from workbench.records.evals import (
+    CaseResult,
     DecisionRecord,
     Gate,
     GateSet,

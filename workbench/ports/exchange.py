@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from workbench.ports.runtimes import Cancel
+from workbench.records.cases import Case
 from workbench.records.corpus import Index, Recipe
-from workbench.records.evals import Case
 from workbench.records.exchange import CopyCheck, ExchangeProgress, ExportRow, IndexStamp
 from workbench.records.retrieval import FilterNode
 

@@ -13,8 +13,8 @@ from workbench.errors import EngineError, MissingModelError, NotFoundError, Usag
 from workbench.evals.running.rerank import measure_rerank
 from workbench.i18n import tr
 from workbench.ports import Cancel, Reranker, Store
+from workbench.records.cases import Dataset
 from workbench.records.codec import encode
-from workbench.records.evals import Dataset
 from workbench.records.models import ModelFile
 from workbench.records.rerankers import LATE, RerankerInfo
 from workbench.records.retrieval import RerankGain

@@ -16,8 +16,8 @@ from workbench.desk import Desk
 from workbench.errors import UsageError
 from workbench.evals.measuring.segments import FIELDS
 from workbench.i18n import tr
+from workbench.records.cases import Dataset, Imported, RowProblem
 from workbench.records.corpus import IngestRequest
-from workbench.records.evals import Dataset, Imported, RowProblem
 
 _TOLD: Final = 20  # problems of an import that are printed
 

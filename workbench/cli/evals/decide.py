@@ -17,7 +17,13 @@ from workbench.errors import UsageError, reason_of
 from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
 from workbench.evals.measuring.statistics import wilson
 from workbench.i18n import tr
-from workbench.records.evals import Gate, GateResult, GateSet, Run, Verdict
+from workbench.records.evals import (
+    Gate,
+    GateResult,
+    GateSet,
+    Run,
+    Verdict,
+)
 
 CURVE_ROWS = 20
 """Points of the risk–coverage curve that a terminal is shown at most."""

@@ -14,7 +14,7 @@ from workbench.desk import Desk
 from workbench.errors import UsageError
 from workbench.evals.gold.whereabouts import named
 from workbench.i18n import tr
-from workbench.records.evals import GoldSpan
+from workbench.records.cases import GoldSpan
 
 
 @group.command()

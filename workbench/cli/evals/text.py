@@ -22,7 +22,13 @@ from workbench.evals.reporting.reports import (
     stage_title,
 )
 from workbench.i18n import tr
-from workbench.records.evals import Case, CaseResult, MetricChange, RunComparison, RunReport
+from workbench.records.cases import Case
+from workbench.records.evals import (
+    CaseResult,
+    MetricChange,
+    RunComparison,
+    RunReport,
+)
 
 _BEGINNING: Final = 60  # characters of a question
 _SEGMENT_METRICS: Final = 3  # of those that compared segments show

@@ -19,7 +19,7 @@ from workbench.errors import FileError, UsageError, reason_of
 from workbench.evals.formats import read_documents
 from workbench.evals.formats.source import Passage
 from workbench.i18n import tr
-from workbench.records.evals import RowProblem
+from workbench.records.cases import RowProblem
 
 FOLDER: Final = "documents"
 _LONGEST_NAME: Final = 120  # characters; file systems take 255 bytes

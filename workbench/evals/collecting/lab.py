@@ -18,7 +18,13 @@ from workbench.evals.running.runner import Runtimes, find_dataset
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
 from workbench.records.answers import Answer, Trace
-from workbench.records.evals import Candidate, Case, Dataset, GoldSpan, Imported
+from workbench.records.cases import (
+    Candidate,
+    Case,
+    Dataset,
+    GoldSpan,
+    Imported,
+)
 from workbench.records.retrieval import FilterResult
 
 SAVED: Final = "saved"

@@ -18,8 +18,8 @@ from workbench.evals.gold.anchors import anchor_chunk
 from workbench.i18n import tr
 from workbench.ports import Cancel, CorpusRepository, DatasetRepository, Generator
 from workbench.records.answers import Generation, Message
+from workbench.records.cases import Candidate, Case, Dataset
 from workbench.records.corpus import Chunk
-from workbench.records.evals import Candidate, Case, Dataset
 from workbench.records.models import GenerationSettings
 from workbench.records.retrieval import AllOf, Comparison
 from workbench.retrieval.filters import combine, format_filter, parse_filter

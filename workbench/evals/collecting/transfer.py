@@ -12,7 +12,12 @@ from workbench.evals.gold.anchors import Locator
 from workbench.evals.measuring.statistics import FEW
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository, Store
-from workbench.records.evals import Case, Imported, ImportResult, RowProblem
+from workbench.records.cases import (
+    Case,
+    Imported,
+    ImportResult,
+    RowProblem,
+)
 
 
 def import_dataset(store: Store, path: Path, name: str, collection: str, format: str = "") -> Imported:

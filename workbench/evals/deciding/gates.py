@@ -16,7 +16,15 @@ from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import NO_SPREAD, OPEN, cases_for_quantile, cases_for_share
 from workbench.evals.metrics import Metric, metric
 from workbench.i18n import tr
-from workbench.records.evals import Comparison, Estimate, Gate, GateResult, GateSet, Run, RunReport
+from workbench.records.evals import (
+    Comparison,
+    Estimate,
+    Gate,
+    GateResult,
+    GateSet,
+    Run,
+    RunReport,
+)
 
 EXAMPLE: Final = (
     ("recall@5 >= 0.85", "the evidence turns up"),

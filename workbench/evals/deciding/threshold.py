@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.records.evals import Case, CaseResult, ThresholdPoint
+from workbench.records.cases import Case
+from workbench.records.evals import CaseResult, ThresholdPoint
 
 
 @dataclass(frozen=True, slots=True)

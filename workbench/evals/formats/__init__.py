@@ -17,7 +17,7 @@ from workbench.evals.formats.source import Format, Locate, Passage, Source, Text
 from workbench.evals.tasks.checks import expected_rows
 from workbench.i18n import tr
 from workbench.ports import SqlRunner
-from workbench.records.evals import Case, ImportResult, RowProblem
+from workbench.records.cases import Case, ImportResult, RowProblem
 
 FORMATS: Final[dict[str, Format]] = {
     f.name: f

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from workbench.i18n import tr
-from workbench.records.evals import Expectation
+from workbench.records.cases import Expectation
 
 _REFERENCES: Final = frozenset(
     {"similar", "factuality", "model-graded-factuality", "rouge-n", "bleu", "levenshtein", "answer-relevance"}

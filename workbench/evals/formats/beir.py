@@ -16,8 +16,8 @@ from workbench.evals.formats.judgements import Judgements, whole_documents
 from workbench.evals.formats.rows import FIELDS, case_from, fields_of
 from workbench.evals.formats.source import Format, Found, Locate, Passage, Source, TextOf, open_source
 from workbench.i18n import tr
+from workbench.records.cases import Case, RowProblem
 from workbench.records.codec import encode
-from workbench.records.evals import Case, RowProblem
 
 CORPUS: Final = "corpus.jsonl"
 QUERIES: Final = "queries.jsonl"

@@ -10,7 +10,7 @@ from workbench.evals.formats import json_text
 from workbench.evals.formats.rows import FIELDS, case_from, fields_of
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf
 from workbench.i18n import tr
-from workbench.records.evals import Case, RowProblem
+from workbench.records.cases import Case, RowProblem
 
 
 def read(source: Source, _locate: Locate | None) -> Iterator[Found]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from workbench.i18n import tr
-from workbench.records.evals import GoldSpan
+from workbench.records.cases import GoldSpan
 
 _HIGHEST: Final = 3
 _NAMED: Final = 5  # names of what isn't there that are told

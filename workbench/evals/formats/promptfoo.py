@@ -20,7 +20,7 @@ from workbench.evals.formats.prompts import Prompt, read_prompts
 from workbench.evals.formats.rows import RowError, case_from, case_id
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, unreadable
 from workbench.i18n import tr
-from workbench.records.evals import Case, RowProblem
+from workbench.records.cases import Case, RowProblem
 
 _QUESTION: Final = ("question", "query", "prompt", "input", "user_input")
 _KNOWN: Final = frozenset({"description", "vars", "assert", "metadata", "provider", "providers"})

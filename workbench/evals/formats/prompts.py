@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from workbench.errors import reason_of
 from workbench.evals.formats.rows import RowError
 from workbench.i18n import tr
-from workbench.records.evals import RowProblem
+from workbench.records.cases import RowProblem
 
 _FILE: Final = "file://"
 _APART: Final = "\n---\n"  # between the prompts of one file

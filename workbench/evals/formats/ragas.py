@@ -18,8 +18,8 @@ from workbench.evals.formats import json_text, table
 from workbench.evals.formats.rows import RowError, case_from, case_id, text_of
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf
 from workbench.i18n import tr
+from workbench.records.cases import Case, GoldSpan, RowProblem
 from workbench.records.codec import encode
-from workbench.records.evals import Case, GoldSpan, RowProblem
 
 _QUESTION: Final = ("user_input", "question")
 _ANSWER: Final = ("reference", "ground_truth", "ground_truths")

@@ -11,8 +11,8 @@ from typing import Any, Final
 from workbench.errors import WorkbenchError
 from workbench.evals.tasks.checks import check_expectation
 from workbench.i18n import tr
+from workbench.records.cases import Case, Expectation, GoldSpan
 from workbench.records.codec import TYPE_KEY, decode, encode
-from workbench.records.evals import Case, Expectation, GoldSpan
 from workbench.retrieval.filters import parse_filter
 
 FIELDS: Final = tuple(f.name for f in fields(Case))

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from workbench.errors import DocumentError, reason_of
 from workbench.i18n import tr
-from workbench.records.evals import Case, GoldSpan, RowProblem
+from workbench.records.cases import Case, GoldSpan, RowProblem
 
 Found: TypeAlias = tuple[int, Case] | RowProblem
 """A case and the line it begins on, or what is wrong with a row."""

@@ -16,8 +16,8 @@ from workbench.evals.formats import json_text
 from workbench.evals.formats.rows import case_from, case_id
 from workbench.evals.formats.source import Format, Found, Locate, Passage, Source, TextOf, unreadable
 from workbench.i18n import tr
+from workbench.records.cases import Case, GoldSpan, RowProblem
 from workbench.records.codec import encode
-from workbench.records.evals import Case, GoldSpan, RowProblem
 
 _CENTRAL: Final = 3  # the grade of a span that is the answer itself
 _OUR_KEY: Final = "source_id"  # in a paragraph; other readers ignore it

@@ -18,7 +18,7 @@ from workbench.evals.formats import json_text
 from workbench.evals.formats.rows import FIELDS, LISTS, SPANS, case_from, case_id, fields_of
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf
 from workbench.i18n import tr
-from workbench.records.evals import Case, RowProblem
+from workbench.records.cases import Case, RowProblem
 
 _SPAN: Final = re.compile(
     r"(?P<source_id>.+?)(?:#(?P<start>\d{1,12})-(?P<end>\d{1,12}))?(?:@(?P<grade>\d))?", re.DOTALL

@@ -18,8 +18,8 @@ from workbench.evals.formats.judgements import Judgements, whole_documents
 from workbench.evals.formats.rows import case_from
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, open_source, unreadable
 from workbench.i18n import tr
+from workbench.records.cases import Case, RowProblem
 from workbench.records.codec import encode
-from workbench.records.evals import Case, RowProblem
 
 TOPICS: Final = "topics.txt"
 QRELS: Final = "qrels.txt"

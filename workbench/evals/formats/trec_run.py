@@ -13,7 +13,8 @@ from workbench.evals.formats import json_text
 from workbench.evals.formats.source import open_source, unreadable
 from workbench.evals.formats.trec import escaped
 from workbench.i18n import tr
-from workbench.records.evals import CaseResult, RowProblem
+from workbench.records.cases import RowProblem
+from workbench.records.evals import CaseResult
 
 _COLUMNS: Final = 6
 

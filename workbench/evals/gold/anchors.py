@@ -15,8 +15,8 @@ from typing import Final, Literal, TypeAlias
 
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository
+from workbench.records.cases import GoldSpan
 from workbench.records.corpus import Chunk, Document, Index
-from workbench.records.evals import GoldSpan
 
 Loss: TypeAlias = Literal["not_in_collection", "outside_text", "retired"]
 

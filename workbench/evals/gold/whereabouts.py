@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from workbench.evals.gold.anchors import Anchors, is_whole
 from workbench.ports import Store
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.corpus import Chunk, Index
-from workbench.records.evals import Case, GoldSpan
 from workbench.records.retrieval import FilterNode
 
 CENTRAL = 2

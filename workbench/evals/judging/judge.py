@@ -18,8 +18,8 @@ from workbench.evals.measuring.statistics import agreement, wilson
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator
 from workbench.records.answers import Message
+from workbench.records.cases import Case
 from workbench.records.evals import (
-    Case,
     CaseResult,
     JudgedCase,
     JudgedVerdict,

@@ -12,7 +12,13 @@ from workbench.evals.judging.judge import RUBRIC, Judge, summarise
 from workbench.evals.running.lab import RunLab
 from workbench.i18n import tr
 from workbench.ports import Cancel
-from workbench.records.evals import Case, CaseResult, Judgement, JudgementReport, Label
+from workbench.records.cases import Case
+from workbench.records.evals import (
+    CaseResult,
+    Judgement,
+    JudgementReport,
+    Label,
+)
 
 
 class JudgeLab(RunLab):

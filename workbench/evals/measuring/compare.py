@@ -9,8 +9,15 @@ from workbench.evals.measuring.scoring import HEADLINES, Column, columns, descri
 from workbench.evals.measuring.segments import groups_of
 from workbench.evals.measuring.statistics import FEW, mcnemar, paired_difference
 from workbench.i18n import tr
+from workbench.records.cases import Case
 from workbench.records.codec import TYPE_KEY, encode
-from workbench.records.evals import Case, CaseResult, MetricChange, Run, RunComparison, SegmentChange
+from workbench.records.evals import (
+    CaseResult,
+    MetricChange,
+    Run,
+    RunComparison,
+    SegmentChange,
+)
 
 IMPORTED: Final = "imported.from"
 """The setting in a run's manifest that names the file which it was imported from."""

@@ -23,7 +23,15 @@ from workbench.evals.measuring.statistics import (
 )
 from workbench.evals.metrics import METRICS, Metric, find_metric
 from workbench.i18n import tr
-from workbench.records.evals import Case, CaseResult, Estimate, Layer, Run, RunReport, Segment
+from workbench.records.cases import Case
+from workbench.records.evals import (
+    CaseResult,
+    Estimate,
+    Layer,
+    Run,
+    RunReport,
+    Segment,
+)
 
 _SOURCES: Final = {m.source for m in METRICS.values() if m.source}
 _UNSCORED_SHARE: Final = 0.05

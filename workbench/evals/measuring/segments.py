@@ -8,7 +8,7 @@ from typing import Final
 
 from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.records.evals import Case
+from workbench.records.cases import Case
 
 FIELDS: Final = ("type", "language", "difficulty", "tag")
 

@@ -21,8 +21,9 @@ from workbench.evals.tasks.checks import check
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Context, Generation, Message, Trace
+from workbench.records.cases import Case, CheckKind
 from workbench.records.corpus import Index
-from workbench.records.evals import Case, CaseResult, CheckKind, Ranked, RunConfig
+from workbench.records.evals import CaseResult, Ranked, RunConfig
 from workbench.records.models import GenerationSettings
 from workbench.records.retrieval import FusedHit, FusionResult, LaneResult, Not, OneOf, RerankResult, SearchOptions
 from workbench.retrieval.filters import combine, format_filter, parse_filter

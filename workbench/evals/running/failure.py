@@ -13,7 +13,8 @@ from workbench.evals.running.marks import RIGHT, cited_gold, said_in
 from workbench.evals.tasks.checks import could_still_pass
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Context, Evidence, Generation
-from workbench.records.evals import Case, CaseResult, FailureStage, GoldSpan, Ranked
+from workbench.records.cases import Case, GoldSpan
+from workbench.records.evals import CaseResult, FailureStage, Ranked
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,14 @@ from workbench.evals.running import marks
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository, Store
 from workbench.records.answers import Manifest
-from workbench.records.evals import Case, CaseResult, Dataset, ImportedRun, Ranked, RowProblem, Run, RunConfig
+from workbench.records.cases import Case, Dataset, RowProblem
+from workbench.records.evals import (
+    CaseResult,
+    ImportedRun,
+    Ranked,
+    Run,
+    RunConfig,
+)
 from workbench.records.retrieval import SearchOptions
 
 

@@ -20,7 +20,15 @@ from workbench.evals.running.runner import EvalRunner, Runtimes
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
 from workbench.records.answers import AskOptions
-from workbench.records.evals import Case, CaseResult, ImportedRun, Label, Run, RunConfig, RunProgress
+from workbench.records.cases import Case
+from workbench.records.evals import (
+    CaseResult,
+    ImportedRun,
+    Label,
+    Run,
+    RunConfig,
+    RunProgress,
+)
 from workbench.records.retrieval import SearchOptions
 from workbench.traces.autopsy import Coroner, fix_text
 from workbench.traces.stages import final_hits

@@ -17,7 +17,8 @@ from typing import Final
 from workbench.evals import metrics
 from workbench.evals.gold.whereabouts import carries, needed, relevant
 from workbench.records.answers import Answer, Evidence, Generation
-from workbench.records.evals import Case, CaseResult, Prices
+from workbench.records.cases import Case
+from workbench.records.evals import CaseResult, Prices
 
 RIGHT: Final = 0.5
 """The lowest answer correctness that counts as right."""

@@ -15,7 +15,7 @@ from workbench.evals.gold.whereabouts import relevant
 from workbench.evals.measuring.statistics import mcnemar, paired_difference
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
-from workbench.records.evals import Case, Dataset
+from workbench.records.cases import Case, Dataset
 from workbench.records.rerankers import LATE
 from workbench.records.retrieval import RerankGain, RerankMode, SearchOptions
 from workbench.retrieval.search import Searcher

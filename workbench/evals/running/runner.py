@@ -19,8 +19,14 @@ from workbench.evals.running.execution import CaseRunner
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Manifest
+from workbench.records.cases import Case, Dataset
 from workbench.records.corpus import Index
-from workbench.records.evals import Case, CaseResult, Dataset, Run, RunConfig, RunProgress
+from workbench.records.evals import (
+    CaseResult,
+    Run,
+    RunConfig,
+    RunProgress,
+)
 from workbench.records.models import LoadSettings
 from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.search import Searcher

@@ -18,7 +18,8 @@ from workbench.evals.metrics.answers import token_f1
 from workbench.evals.tasks.numbers import difference, expected_quantity, quantities
 from workbench.i18n import tr
 from workbench.ports import ResultSet, SqlRunner, SqlValue
-from workbench.records.evals import CheckResult, Expectation
+from workbench.records.cases import Expectation
+from workbench.records.evals import CheckResult
 from workbench.text.json_schema import PATTERN_SECONDS, compile_pattern, compile_schema, strict_json, unfenced
 
 DEFAULT_F1: Final = 0.5
