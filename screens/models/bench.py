@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
-from screens.ask.words import write_text
-from screens.dialogs import ChoiceDialog, ConfirmDialog
 from screens.messages import BenchMoved
 from screens.models.bench_dialog import DEFAULT_PLAN, BenchDialog, CompareDialog, Order
 from screens.models.bench_plots import bars, scatter
 from screens.models.bench_rows import SORTINGS, columns, details, rows
-from screens.models.room import Room
+from screens.models.measured import MeasuredRoom
 from screens.style import Line, Tone, bar, content, duration
 from screens.widgets.facts import lay_out
 from screens.widgets.grid import Grid, ListPane, Row
 from screens.work import Job, Jobs
 from workbench.benchmarks.compare import bench_title
 from workbench.benchmarks.exports import ExportFormat
-from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.benchmarks import Bench as BenchRecord
 from workbench.records.benchmarks import BenchComparison, BenchProgress, BenchReport
 from workbench.records.models import ModelFile
 
 if TYPE_CHECKING:
-    from screens.app import WorkbenchApp
+    from workbench.benchmarks.benchmarks import Benchmarks
     from workbench.desk import Desk
-    from workbench.ports import Cancel
 
-Call: TypeAlias = "Callable[[Cancel], Iterator[BenchProgress]]"
 Side: TypeAlias = Literal["details", "bars", "scatter"]
 SIDES: Final[tuple[Side, ...]] = ("details", "bars", "scatter")
-SUFFIXES: Final[dict[ExportFormat, str]] = {"json": "json", "csv": "csv", "markdown": "md"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +43,11 @@ class Known:
     report: BenchReport | None
 
 
-class Bench(Room):
+class Bench(MeasuredRoom[BenchReport, BenchProgress]):
     """A table of the models of one bench beside what is known of the one under the cursor, or a plot."""
 
+    kind = "bench"
+    moved_by = BenchMoved
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new", "New", id="bench.new", tooltip="Choose models and tests, and measure"),
         Binding("o", "side", "Plot", id="bench.plot", tooltip="Figures of the row, bars, speed over memory"),
@@ -70,9 +64,6 @@ class Bench(Room):
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
         self._benches: tuple[BenchRecord, ...] = ()
-        self._report: BenchReport | None = None
-        self._job: Job | None = None
-        self._progress: BenchProgress | None = None
         self._marked: dict[str, None] = {}
         self._side: Side = "details"
         self._sorting = 0
@@ -91,27 +82,25 @@ class Bench(Room):
             with VerticalScroll(id="bench-side", classes="pane", can_focus=True):
                 yield Static(id="bench-drawn")
 
-    def on_mount(self) -> None:
-        """The newest bench."""
-        self._read(0)
-
-    def entered(self) -> None:
-        """The table takes the focus; without one, the pane that says how to begin."""
-        self.query_one("#bench-rows-grid" if self._report else "#bench-side").focus()
-        self._draw_side()
-
     def file_changed(self, file: ModelFile | None) -> None:
         """What is measured when nothing is marked."""
         self._file = file.path if file else ""
 
+    @property
+    def _stored(self) -> Benchmarks:
+        return self.desk.benchmarks
+
+    def _number(self, report: BenchReport) -> int:
+        return report.bench.id
+
     # -- what is in view -------------------------------------------------------------------------------------------
 
-    def _read(self, bench_id: int) -> None:
+    def _read(self, number: int) -> None:
         """Reads every bench, and the figures of one; 0 for the newest."""
 
         def read() -> Known:
             found = self.desk.benchmarks.benches()
-            wanted = bench_id or (found[0].id if found else 0)
+            wanted = number or (found[0].id if found else 0)
             return Known(found, self.desk.benchmarks.report(wanted) if wanted else None)
 
         self.jobs.read(self, read, self._show)
@@ -173,10 +162,6 @@ class Bench(Room):
 
     # -- the side --------------------------------------------------------------------------------------------------
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Draws to the new size."""
-        self.call_after_refresh(self._draw_side)
-
     def _draw_side(self) -> None:
         pane = self.query_one("#bench-side")
         width, height = pane.content_size.width - 1, pane.content_size.height
@@ -224,10 +209,7 @@ class Bench(Room):
 
     def _turn(self, side: Side, *, shown: bool) -> None:
         self._side = side
-        self.set_class(shown, "-side")
-        narrow = self.screen.has_class("-narrow")
-        self.query_one("#bench-side" if shown and narrow else "#bench-rows-grid").focus()
-        self.call_after_refresh(self._draw_side)
+        self._show_side(shown=shown)
 
     def action_sort(self) -> None:
         """By the next figure."""
@@ -285,32 +267,16 @@ class Bench(Room):
             number = self._report.bench.id
             self._run(tr("bench {id}", id=number), lambda cancel: self.desk.benchmarks.resume(number, cancel))
 
-    def _run(self, title: str, call: Call) -> None:
-        self._progress = None
-        self._job = self.jobs.run(
-            self, title, call, each=BenchMoved, then=self._ended, failed=self._failed, describe=_describe
-        )
-        self._draw_line()
-        self.refresh_bindings()
+    def _describe(self, job: Job, step: BenchProgress) -> None:
+        bench = step.report.bench
+        job.fraction = bench.done / bench.total if bench.total else None
+        job.detail = f"{bench.done}/{bench.total}"
 
     @on(BenchMoved)
     def moved(self, event: BenchMoved) -> None:
         """The rows fill."""
         self._progress, self._report = event.progress, event.progress.report
         self._draw()
-
-    def _ended(self, last: BenchProgress | None) -> None:
-        self._job = self._progress = None
-        self._read(last.report.bench.id if last else 0)
-
-    def _failed(self, error: WorkbenchError) -> None:
-        self._ended(None)
-        cast("WorkbenchApp", self.app).show_error(error)
-
-    def action_stop(self) -> None:
-        """At once; what is measured stays."""
-        if self._job:
-            self._job.stop()
 
     # -- done with benches -----------------------------------------------------------------------------------------
 
@@ -336,51 +302,27 @@ class Bench(Room):
 
     def action_history(self) -> None:
         """Chooses another bench."""
-        self.jobs.read(self, self.desk.benchmarks.benches, self._choose)
+        self.jobs.read(self, self.desk.benchmarks.benches, self._offer)
 
-    def _choose(self, benches: tuple[BenchRecord, ...]) -> None:
-        choices = [Row(str(one.id), (bench_title(one), _told(one))) for one in benches]
-        shown = str(self._report.bench.id) if self._report else ""
-        self.app.push_screen(
-            ChoiceDialog(tr("Benches"), choices, shown), lambda key: self._read(int(key)) if key else None
+    def _offer(self, benches: tuple[BenchRecord, ...]) -> None:
+        self._choose(tr("Benches"), [Row(str(one.id), (bench_title(one), _told(one))) for one in benches])
+
+    def _forms(self) -> tuple[tuple[ExportFormat, str], ...]:
+        return (
+            ("markdown", tr("two tables with their circumstances")),
+            ("csv", tr("a line per figure")),
+            ("json", tr("everything, each repetition too")),
         )
 
-    def action_export(self) -> None:
-        """Asks for the format, writes a file where the workbench was started."""
-        forms = [("markdown", tr("two tables with their circumstances")), ("csv", tr("a line per figure"))]
-        forms.append(("json", tr("everything, each repetition too")))
-        choices = [Row(form, (form, words)) for form, words in forms]
-        self.app.push_screen(ChoiceDialog(tr("Export as"), choices), self._export)
-
-    def _export(self, form: str | None) -> None:
-        if not form or self._report is None:
-            return
-        number, kind = self._report.bench.id, cast(ExportFormat, form)
-        path = Path.cwd() / f"bench-{number}.{SUFFIXES[kind]}"
-        self.jobs.read(
-            self,
-            lambda: write_text(path, self.desk.benchmarks.export(number, kind)),
-            lambda _: self.notify(tr("Written: {path}", path=str(path)), timeout=5, markup=False),
-        )
-
-    def action_delete(self) -> None:
-        """Asks first."""
-        if self._report:
-            question = tr("Delete {bench} with all its repetitions?", bench=bench_title(self._report.bench))
-            dialog = ConfirmDialog(tr("Delete the bench"), question, tr("Delete"), tr("Keep"))
-            self.app.push_screen(dialog, self._delete)
+    def _farewell(self, report: BenchReport) -> tuple[str, str]:
+        question = tr("Delete {bench} with all its repetitions?", bench=bench_title(report.bench))
+        return tr("Delete the bench"), question
 
     def _delete(self, yes: bool | None) -> None:
         if yes and self._report:
-            number = self._report.bench.id
-            self._marked = {key: None for key in self._marked if not key.startswith(f"{number}:")}
-            self.jobs.read(self, lambda: self.desk.benchmarks.delete(number), lambda _: self._read(0))
-
-
-def _describe(job: Job, progress: BenchProgress) -> None:
-    bench = progress.report.bench
-    job.fraction = bench.done / bench.total if bench.total else None
-    job.detail = f"{bench.done}/{bench.total}"
+            gone = f"{self._report.bench.id}:"
+            self._marked = {key: None for key in self._marked if not key.startswith(gone)}
+        super()._delete(yes)
 
 
 def _told(bench: BenchRecord) -> Line:

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
 from screens.ask.words import write_text
-from screens.dialogs import ChoiceDialog, ConfirmDialog, NoteDialog
+from screens.dialogs import NoteDialog
 from screens.messages import LadderMoved
 from screens.models.ladder_dialog import Decided, LadderDecisionDialog, LadderDialog, Offer, SideBySideDialog
 from screens.models.ladder_plots import scatter
 from screens.models.ladder_rows import columns, details, rows
-from screens.models.room import Room
+from screens.models.measured import MeasuredRoom
 from screens.style import Line, Tone, bar, content
 from screens.widgets.facts import lay_out
 from screens.widgets.grid import Grid, ListPane, Row
 from screens.work import Job, Jobs
 from workbench import paths
-from workbench.errors import WorkbenchError
+from workbench.benchmarks.exports import ExportFormat
 from workbench.i18n import tr
 from workbench.ladders.deciding import Sentence
-from workbench.ladders.exports import ExportFormat, front_words, stage_words
+from workbench.ladders.exports import front_words, stage_words
 from workbench.ladders.kinds import KINDS
 from workbench.records.evals import DecisionRecord
 from workbench.records.ladders import Ladder as LadderRecord
@@ -35,17 +34,16 @@ from workbench.records.ladders import LadderPlan, LadderProgress, LadderReport, 
 from workbench.records.models import ModelFile
 
 if TYPE_CHECKING:
-    from screens.app import WorkbenchApp
     from workbench.desk import Desk
+    from workbench.ladders.ladders import Ladders
     from workbench.ports import Cancel
 
-Call = Callable[["Cancel"], Iterator[LadderProgress]]
-SUFFIXES: Final[dict[ExportFormat, str]] = {"json": "json", "csv": "csv", "markdown": "md"}
 
-
-class Ladder(Room):
+class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
     """A table of one ladder's rungs beside what is known of the one under the cursor, or a plot."""
 
+    kind = "ladder"
+    moved_by = LadderMoved
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new", "New", id="ladder.new", tooltip="Choose quantizations, and measure what they lose"),
         Binding("o", "side", "Plot", id="ladder.plot", tooltip="Figures of the rung, or KL over file size"),
@@ -60,9 +58,6 @@ class Ladder(Room):
 
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
-        self._report: LadderReport | None = None
-        self._job: Job | None = None
-        self._progress: LadderProgress | None = None
         self._plotted = False
         self._file: ModelFile | None = None
 
@@ -78,27 +73,25 @@ class Ladder(Room):
             with VerticalScroll(id="ladder-side", classes="pane", can_focus=True):
                 yield Static(id="ladder-drawn")
 
-    def on_mount(self) -> None:
-        """The newest ladder."""
-        self._read(0)
-
-    def entered(self) -> None:
-        """The table takes the focus; without one, the pane that says how to begin."""
-        self.query_one("#ladder-rows-grid" if self._report else "#ladder-side").focus()
-        self._draw_side()
-
     def file_changed(self, file: ModelFile | None) -> None:
         """What a new ladder is made of."""
         self._file = file
         self.refresh_bindings()
 
+    @property
+    def _stored(self) -> Ladders:
+        return self.desk.ladders
+
+    def _number(self, report: LadderReport) -> int:
+        return report.ladder.id
+
     # -- what is in view -------------------------------------------------------------------------------------------
 
-    def _read(self, ladder_id: int) -> None:
+    def _read(self, number: int) -> None:
         """Reads the figures of a ladder; 0 for the newest."""
 
         def read() -> LadderReport | None:
-            wanted = ladder_id or next((one.id for one in self.desk.ladders.ladders()), 0)
+            wanted = number or next((one.id for one in self.desk.ladders.ladders()), 0)
             return self.desk.ladders.report(wanted) if wanted else None
 
         self.jobs.read(self, read, self._show)
@@ -143,10 +136,6 @@ class Ladder(Room):
         )
 
     # -- the side --------------------------------------------------------------------------------------------------
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Draws to the new size."""
-        self.call_after_refresh(self._draw_side)
 
     def _draw_side(self) -> None:
         pane, drawn = self.query_one("#ladder-side"), self.query_one("#ladder-drawn", Static)
@@ -195,10 +184,7 @@ class Ladder(Room):
 
     def _turn(self, *, plotted: bool, shown: bool) -> None:
         self._plotted = plotted
-        self.set_class(shown, "-side")
-        narrow = self.screen.has_class("-narrow")
-        self.query_one("#ladder-side" if shown and narrow else "#ladder-rows-grid").focus()
-        self.call_after_refresh(self._draw_side)
+        self._show_side(shown=shown)
 
     # -- climbing --------------------------------------------------------------------------------------------------
 
@@ -253,12 +239,9 @@ class Ladder(Room):
             number = self._report.ladder.id
             self._run(tr("ladder {id}", id=number), lambda cancel: self.desk.ladders.resume(number, cancel))
 
-    def _run(self, title: str, call: Call) -> None:
-        self._progress = None
-        self._job = self.jobs.run(
-            self, title, call, each=LadderMoved, then=self._ended, failed=self._failed, describe=_describe
-        )
-        self._draw()
+    def _describe(self, job: Job, step: LadderProgress) -> None:
+        job.fraction = step.fraction
+        job.detail = stage_words(step.stage) if step.stage else ""
 
     @on(LadderMoved)
     def moved(self, event: LadderMoved) -> None:
@@ -267,18 +250,8 @@ class Ladder(Room):
         self._draw()
 
     def _ended(self, last: LadderProgress | None) -> None:
-        self._job = self._progress = None
-        self._read(last.report.ladder.id if last else 0)
+        super()._ended(last)
         self.call_later(self.run_action, "screen.rescan")  # the library lists what was made
-
-    def _failed(self, error: WorkbenchError) -> None:
-        self._ended(None)
-        cast("WorkbenchApp", self.app).show_error(error)
-
-    def action_stop(self) -> None:
-        """At once; what is measured stays, and no part of a file."""
-        if self._job:
-            self._job.stop()
 
     # -- done with ladders -----------------------------------------------------------------------------------------
 
@@ -324,44 +297,23 @@ class Ladder(Room):
 
     def action_history(self) -> None:
         """Chooses another ladder."""
-        self.jobs.read(self, self.desk.ladders.ladders, self._choose)
+        self.jobs.read(self, self.desk.ladders.ladders, self._offer)
 
-    def _choose(self, ladders: tuple[LadderRecord, ...]) -> None:
-        choices = [Row(str(one.id), (f"{one.id} · {one.rungs[0].name}", _told(one))) for one in ladders]
-        shown = str(self._report.ladder.id) if self._report else ""
-        self.app.push_screen(
-            ChoiceDialog(tr("Ladders"), choices, shown), lambda key: self._read(int(key)) if key else None
+    def _offer(self, ladders: tuple[LadderRecord, ...]) -> None:
+        self._choose(
+            tr("Ladders"), [Row(str(one.id), (f"{one.id} · {one.rungs[0].name}", _told(one))) for one in ladders]
         )
 
-    def action_export(self) -> None:
-        """Asks for the format, writes a file where the workbench was started."""
-        forms = [("markdown", tr("a table with its circumstances")), ("csv", tr("a line per figure"))]
-        forms.append(("json", tr("everything")))
-        choices = [Row(form, (form, words)) for form, words in forms]
-        self.app.push_screen(ChoiceDialog(tr("Export as"), choices), self._export)
-
-    def _export(self, form: str | None) -> None:
-        if not form or self._report is None:
-            return
-        number, kind = self._report.ladder.id, cast(ExportFormat, form)
-        path = Path.cwd() / f"ladder-{number}.{SUFFIXES[kind]}"
-        self.jobs.read(
-            self,
-            lambda: write_text(path, self.desk.ladders.export(number, kind)),
-            lambda _: self.notify(tr("Written: {path}", path=str(path)), timeout=5, markup=False),
+    def _forms(self) -> tuple[tuple[ExportFormat, str], ...]:
+        return (
+            ("markdown", tr("a table with its circumstances")),
+            ("csv", tr("a line per figure")),
+            ("json", tr("everything")),
         )
 
-    def action_delete(self) -> None:
-        """Asks first."""
-        if self._report:
-            question = tr("Delete the figures of ladder {id}? Its model files stay.", id=self._report.ladder.id)
-            dialog = ConfirmDialog(tr("Delete the ladder"), question, tr("Delete"), tr("Keep"))
-            self.app.push_screen(dialog, self._delete)
-
-    def _delete(self, yes: bool | None) -> None:
-        if yes and self._report:
-            number = self._report.ladder.id
-            self.jobs.read(self, lambda: self.desk.ladders.delete(number), lambda _: self._read(0))
+    def _farewell(self, report: LadderReport) -> tuple[str, str]:
+        question = tr("Delete the figures of ladder {id}? Its model files stay.", id=report.ladder.id)
+        return tr("Delete the ladder"), question
 
 
 def _steps(now: LadderProgress) -> Line:
@@ -382,11 +334,6 @@ def _steps(now: LadderProgress) -> Line:
         else:
             told += [(f"✓ {name}", Tone.GOOD) if stage not in now.report.left else (f"◦ {name}", Tone.DIM), "  "]
     return tuple(told)
-
-
-def _describe(job: Job, progress: LadderProgress) -> None:
-    job.fraction = progress.fraction
-    job.detail = stage_words(progress.stage) if progress.stage else ""
 
 
 def _told(ladder: LadderRecord) -> Line:

@@ -32,6 +32,7 @@ UNKNOWN_CONTEXT = 4096
 
 
 _LOOK_AGAIN_S = 1.0
+_DYING_S = (0.0, 0.1, 0.4)
 _CHARACTERS = 4
 """Of a token, where nothing better counts."""
 
@@ -162,9 +163,17 @@ class ServedGenerator:
         try:
             yield
         except ServerError as error:
-            if not listens(self._wire.endpoint.url):
+            if error.status == 0 and self._is_gone():
                 self._gone, self._looked = error, time.monotonic()
             raise
+
+    def _is_gone(self) -> bool:
+        """Nobody listens; a process that is dying closes what it was saying before its door."""
+        for pause_s in _DYING_S:
+            time.sleep(pause_s)
+            if not listens(self._wire.endpoint.url):
+                return True
+        return False
 
     def tokens(self, prompt: str) -> tuple[Token, ...]:
         """As the server would read it; none where it doesn't tell, or renders the prompt itself."""
