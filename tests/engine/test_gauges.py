@@ -69,22 +69,22 @@ class RecordedNvml:
     def __init__(self, pid: int) -> None:
         self._pid = pid
 
-    def nvmlInit(self) -> None: ...  # noqa: N802
+    def nvmlInit(self) -> None: ...  # noqa: N802 -- pynvml's own name
 
-    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+    def nvmlDeviceGetCount(self) -> int:  # noqa: N802 -- pynvml's own name
         return 2
 
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802 -- pynvml's own name
         return index
 
-    def nvmlDeviceGetName(self, handle: int) -> str:  # noqa: N802
+    def nvmlDeviceGetName(self, handle: int) -> str:  # noqa: N802 -- pynvml's own name
         return ("NVIDIA A100-SXM4-80GB", "NVIDIA GeForce RTX 4090")[handle]
 
-    def nvmlDeviceGetMemoryInfo(self, handle: int) -> SimpleNamespace:  # noqa: N802
+    def nvmlDeviceGetMemoryInfo(self, handle: int) -> SimpleNamespace:  # noqa: N802 -- pynvml's own name
         used, total = ((2_418 * MIB, 81_920 * MIB), (642 * MIB, 24_564 * MIB))[handle]
         return SimpleNamespace(used=used, total=total, free=total - used)
 
-    def nvmlDeviceGetComputeRunningProcesses(self, handle: int) -> list[SimpleNamespace]:  # noqa: N802
+    def nvmlDeviceGetComputeRunningProcesses(self, handle: int) -> list[SimpleNamespace]:  # noqa: N802 -- pynvml's own name
         if handle == 1:
             raise self.NVMLError("Not Supported")
         return [

@@ -68,9 +68,8 @@ def test_a_good_template_has_nothing_to_tell() -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_how_bad_it_is(template: str, kind: str, severity: str, words: str) -> None:
-    found = {(each.kind, each.severity): each.message for each in lint(template)}
-    assert (kind, severity) in found
-    assert words in found[kind, severity]  # type: ignore[index]
+    found = {(str(each.kind), str(each.severity)): each.message for each in lint(template)}
+    assert words in found.get((kind, severity), "")
 
 
 def test_a_bos_that_both_write_is_a_note_and_the_worst_comes_first() -> None:

@@ -13,6 +13,7 @@ from tests.screens.fake_corpus import FakeBrowser, FakeCurator, FakeDoctor
 from tests.screens.fake_inspector import FakeInspector
 from tests.screens.fake_lab import FakeLab
 from tests.screens.fake_ladders import FakeLadders
+from tests.screens.fake_library import FakeNotes, FakePresets
 from tests.screens.fake_playground import FakePlayground
 from tests.screens.fake_records import TEXTS, claim, context, fuse, models
 from tests.screens.fake_rerankers import FakeRerankers
@@ -33,7 +34,7 @@ from workbench.records.answers import (
     TraceSpan,
 )
 from workbench.records.corpus import Chunk, Collection, Document, IngestOutcome, IngestProgress, IngestRequest, Recipe
-from workbench.records.library import HashProgress, ModelNote, Preset
+from workbench.records.library import HashProgress
 from workbench.records.models import (
     Gauges,
     LoadedModel,
@@ -59,32 +60,6 @@ from workbench.records.retrieval import (
 from workbench.text.words import fold, is_stopword, words
 
 WHEN = datetime(2026, 3, 2, 10, 0)
-
-
-class FakeNotes:
-    """Notes by path."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, ModelNote] = {}
-
-    def for_all(self, files: Sequence[ModelFile]) -> dict[str, ModelNote]:
-        return self.kept
-
-    def save(self, file: ModelFile, note: ModelNote) -> None:
-        self.kept[file.path] = note
-
-
-class FakePresets:
-    """Presets by name."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, Preset] = {}
-
-    def all(self) -> tuple[Preset, ...]:
-        return tuple(self.kept.values())
-
-    def save(self, preset: Preset) -> None:
-        self.kept[preset.name] = preset
 
 
 class FakeDesk:

@@ -8,7 +8,6 @@ import pytest
 from storage.indexes import originals_table
 from storage.store import FileStore
 from tests.storage.builders import document_of, embedder, put
-from tests.storage.conftest import store  # noqa: F401 -- the fixture
 from workbench.indexing.forms import FORMS, pack, shortened, similarity, unpack
 from workbench.records.corpus import Index, Recipe, VectorForm
 from workbench.records.retrieval import AllOf, Comparison
@@ -20,7 +19,7 @@ LARGE = 1 << 30
 
 
 @pytest.fixture(params=ALL, ids=str)
-def index(request: pytest.FixtureRequest, store: FileStore) -> Index:  # noqa: F811 -- pytest's way
+def index(request: pytest.FixtureRequest, store: FileStore) -> Index:
     form: VectorForm = request.param
     store.corpus.create_collection("laws", Recipe())
     centre = np.linspace(-0.05, 0.05, form.dimension or DIMENSION, dtype=np.float32)
@@ -35,7 +34,7 @@ def asked(seed: int = 5) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32)
 
 
-def test_memory_finds_what_the_file_finds_with_a_filter_and_without(store: FileStore, index: Index) -> None:  # noqa: F811
+def test_memory_finds_what_the_file_finds_with_a_filter_and_without(store: FileStore, index: Index) -> None:
     some = Comparison("year", ">=", 2023)
     before = [store.search.dense(index, asked(seed), where, 10) for seed in range(4) for where in (EVERYTHING, some)]
     assert store.search.keep(index, LARGE)
@@ -49,7 +48,7 @@ def test_memory_finds_what_the_file_finds_with_a_filter_and_without(store: FileS
     assert sources <= {"3.txt", "4.txt", "5.txt"}
 
 
-def test_it_finds_what_its_form_finds_in_numpy(store: FileStore, index: Index) -> None:  # noqa: F811
+def test_it_finds_what_its_form_finds_in_numpy(store: FileStore, index: Index) -> None:
     form, query = index.form, asked() / np.linalg.norm(asked())
     chunks = [chunk for d in store.corpus.documents("laws") for chunk in store.corpus.chunks(d.id, index.id)]
     stored = store.search.vectors(index.id, [chunk.id for chunk in chunks])
@@ -65,14 +64,14 @@ def test_it_finds_what_its_form_finds_in_numpy(store: FileStore, index: Index) -
         assert [hit.chunk_id for hit in hits] == sorted(exact, key=lambda name: -exact[name])[:10]
 
 
-def test_memory_takes_what_the_form_takes(store: FileStore, index: Index) -> None:  # noqa: F811
+def test_memory_takes_what_the_form_takes(store: FileStore, index: Index) -> None:
     width = {"float32": 4, "int8": 1, "bit": 1 / 8}[index.form.component]
     needed = int(120 * index.dimension * width)
     assert not store.search.keep(index, needed - 1)
     assert store.search.keep(index, needed)
 
 
-def test_what_comes_in_later_is_found_out_of_memory(store: FileStore, index: Index) -> None:  # noqa: F811
+def test_what_comes_in_later_is_found_out_of_memory(store: FileStore, index: Index) -> None:
     store.search.keep(index, LARGE)
     store.search.dense(index, asked(), EVERYTHING, 5)
     (chunk,) = put(store, index, document_of("new.txt", ""), ["something new"])
@@ -81,7 +80,7 @@ def test_what_comes_in_later_is_found_out_of_memory(store: FileStore, index: Ind
         assert store.search.dense(index, vector, EVERYTHING, 1)[0].chunk_id == chunk.id
 
 
-def test_a_deleted_document_leaves_nothing_in_any_table(store: FileStore, index: Index) -> None:  # noqa: F811
+def test_a_deleted_document_leaves_nothing_in_any_table(store: FileStore, index: Index) -> None:
     (check,) = store.corpus.delete_documents(["laws/2.txt"])
     assert check.gone
     assert store.indexes.index(index.id).vectors == 100
@@ -93,7 +92,7 @@ def test_a_deleted_document_leaves_nothing_in_any_table(store: FileStore, index:
     assert store.search.dense(index, asked(), EVERYTHING, 10) == before
 
 
-def test_dropping_it_leaves_no_table(store: FileStore, index: Index) -> None:  # noqa: F811
+def test_dropping_it_leaves_no_table(store: FileStore, index: Index) -> None:
     other = store.corpus.open_index("laws", embedder("f2", 8), Recipe())
     store.corpus.switch_index(other.id)
     store.indexes.drop(index.id)
