@@ -4,7 +4,8 @@
 that a run goes on where it was stopped, and questions come in an order in which any beginning of it is a fair sample.
 The table counts what the log holds: answer F1 and inclusion (of questions that can be answered), citation precision
 (citations of the paragraph that has the answer ÷ all citations of those answers), correct abstention and unsupported
-answers (÷ questions that can't be answered), answers none of whose sentences its citations say (÷ answers).
+answers (÷ questions that can't be answered), answers none of whose sentences its citations say (÷ answers), claims that
+don't concern the question (÷ claims).
 
 Run: python -m bench.answer_table LOG [NAME=MODEL.gguf]…   (asks what is missing, then prints; "extractive" always runs)
      python -m bench.answer_table LOG --print
@@ -88,7 +89,9 @@ def entry(language: str, system: str, number: int, question: Question, trace: Tr
         "mode": answer.mode,
         "support": answer.support,
         "text": answer.text,
-        "claims": [{"text": c.text, "support": c.support, "level": c.level} for c in answer.claims],
+        "claims": [
+            {"text": c.text, "support": c.support, "level": c.level, "off_topic": c.off_topic} for c in answer.claims
+        ],
         "cited": [citation.source_id == question.source_id for c in answer.claims for citation in c.citations],
         "removed": answer.removed,
         "tokens": output.output_tokens if output else 0,
@@ -146,6 +149,7 @@ def read(log: Path) -> list[dict[str, Any]]:
 def table(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
     """A line for each language and system, shares with their 95 % Wilson intervals."""
     names = ("F1", "inclusion", "citation precision", "correct abstention", "unsupported answers", "nothing backs it")
+    names += ("claims off topic",)
     yield f"{'':18} {'n':>7}  " + "  ".join(f"{name:>19}" for name in names)
     for language in LANGUAGES:
         for system in dict.fromkeys(e["system"] for e in entries):
@@ -157,7 +161,7 @@ def table(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def figures(language: str, of: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The six figures of one row."""
+    """The seven figures of one row."""
     known = [e for e in of if e["answerable"]]
     unknown = [e for e in of if not e["answerable"]]
     spoken = [e for e in of if abstained(e["outcome"]) is False]
@@ -175,6 +179,8 @@ def figures(language: str, of: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield share(silent, len(unknown))
     yield share(sum(abstained(e["outcome"]) is False for e in unknown), len(unknown))
     yield share(baseless, len(spoken))
+    claims = [claim for e in spoken for claim in e["claims"]]
+    yield share(sum(claim["off_topic"] for claim in claims), len(claims))
 
 
 def share(part: int, whole: int) -> str:

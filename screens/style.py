@@ -50,6 +50,9 @@ SUPPORT: Final[dict[SupportLevel, tuple[str, Tone]]] = {
 }
 """How well a claim is supported → its mark and tone."""
 
+OFF_TOPIC: Final = ("○", Tone.WARN)
+"""The mark of a claim that doesn't concern the question."""
+
 _EIGHTHS: Final = "▁▂▃▄▅▆▇█"
 
 

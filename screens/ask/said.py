@@ -5,7 +5,7 @@ from __future__ import annotations
 from screens.ask.page import Page
 from screens.ask.story import Story
 from screens.style import SUPPORT, bar, count, place
-from screens.widgets.answer import doubt, outcome_name
+from screens.widgets.answer import claim_mark, doubt, outcome_name
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Context, Decision, Evidence, Generation, Ledger, Prompt
 from workbench.records.corpus import Chunk
@@ -137,9 +137,11 @@ def claims_page(story: Story, answer: Answer, page: Page) -> None:
     evidence = evidence_of(story.trace)
     page.head(tr("out"))
     for number, claim in enumerate(answer.claims, 1):
-        mark, _ = SUPPORT[claim.level]
+        mark, _ = claim_mark(claim)
         labels = " ".join(f"[{c.label}]" for c in claim.citations) or tr("no source")
         page.say(f"{number}. {mark} {claim.support:.2f}  {claim.text}  {labels}")
+        if claim.relevance is not None:
+            page.say(tr("relevance to the question {value}", value=f"{claim.relevance:.2f}"), indent=6)
         if why := doubt(claim, evidence):
             page.say(why, indent=6)
     if not answer.claims:
@@ -156,6 +158,8 @@ def citations_page(answer: Answer, page: Page) -> None:
             where = " ".join(filter(None, [c.source_id, place(c.heading, c.page_label, c.page)]))
             page.head(f"[{c.label}] {mark} {c.support:.2f} {where} {c.start:,}–{c.end:,}")
             page.say(f"“{c.quote}”")
+            if c.likeness is not None:
+                page.say(tr("likeness in meaning {value}", value=f"{c.likeness:.2f}"))
     page.head(tr("dropped"))
     page.facts(
         [

@@ -13,10 +13,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import SUPPORT, Line, Tone, content, count, place, shorten
+from screens.style import OFF_TOPIC, SUPPORT, Line, Tone, content, count, place, shorten
 from screens.widgets.grid import Column, Grid, Row
+from workbench.answers.claims import shortfall
 from workbench.answers.prompt import quotable
-from workbench.answers.support import shortfall
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
 from workbench.traces.stages import evidence_of
@@ -52,14 +52,16 @@ def headline(trace: Trace | None, streaming: bool) -> Content:
     if answer is None:
         return content(tr("Answer") + " ── ", ("~ ", Tone.WARN), outcome_name("cancelled"))
     supported = sum(c.level == "supported" for c in answer.claims)
+    beside = sum(claim.off_topic for claim in answer.claims)
     sign = "≥" if answer.support >= answer.threshold else "<"
     parts = [
         outcome_name(answer.outcome),
         tr("supported {good}/{all}", good=supported, all=len(answer.claims)) if answer.claims else "",
+        tr("{count} off topic", count=beside) if beside else "",
         f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
         tr("extractive") if answer.mode == "extractive" else tr("generated"),
     ]
-    mark = SUPPORT[answer.level if answer.spoken else "weak"]
+    mark = OFF_TOPIC if answer.off_topic else SUPPORT[answer.level if answer.spoken else "weak"]
     return content(tr("Answer") + " ── ", mark, " ", " · ".join(p for p in parts if p))
 
 
@@ -148,19 +150,25 @@ def cited_rows(answer: Answer) -> list[CitedRow]:
     return [*found, *(CitedRow(None, side) for side in more.values())]
 
 
+def claim_mark(claim: Claim, cited: Citation | None = None) -> tuple[str, Tone]:
+    """How far a citation, or all of them, says the claim; where it does, whether that concerns the question."""
+    level = cited.level if cited else claim.level
+    return OFF_TOPIC if claim.off_topic and level == "supported" else SUPPORT[level]
+
+
 def _row(number: int, row: CitedRow) -> Row:
     cited, claim = row.citation, row.claim
     if cited is None:
         level, said = (claim.level, claim.text) if claim else ("uncited", "")
         return Row(str(number), (SUPPORT[level], "0.00", "", (tr("no source"), Tone.DIM), "", (said, Tone.DIM)))
-    mark, support = (SUPPORT[cited.level], f"{cited.support:.2f}") if claim else (("≠", Tone.WARN), "")
+    mark, support = (claim_mark(claim, cited), f"{cited.support:.2f}") if claim else (("≠", Tone.WARN), "")
     where = place(cited.heading, cited.page_label, cited.page)
     quote = f"“{quotable(cited.quote)}”"
     return Row(str(number), (mark, support, f"[{cited.label}]", cited.source_id, where, (quote, Tone.DIM)))
 
 
 def doubt(claim: Claim, evidence: Sequence[Evidence], cited: Citation | None = None) -> str:
-    """What is wrong with a claim, or with one of its citations, that isn't supported; "" with one that is.
+    """What is wrong with a claim, or with one of its citations; "" where it is supported and concerns the question.
 
     Args:
         cited: the weakest where none is given.
@@ -169,9 +177,11 @@ def doubt(claim: Claim, evidence: Sequence[Evidence], cited: Citation | None = N
     if weakest is None:
         return tr("It cites nothing.")
     text = next((e.text for e in evidence if e.label == weakest.label), "")
+    if weakest.level == "supported" and claim.off_topic:
+        return tr("The source says it, but it hardly concerns the question.")
     if weakest.level == "supported" or not text:
         return ""
-    lack = shortfall(claim.text, text)
+    lack = shortfall(claim.text, text, quote=weakest.quote)
     told = ", ".join(f"«{word}»" for word in lack.lacking[:MOST_LACKING])
     match lack.kind:
         case "numbers":
@@ -181,7 +191,12 @@ def doubt(claim: Claim, evidence: Sequence[Evidence], cited: Citation | None = N
         case "negation":
             return tr("One of them is negated, the other is not. The source says {sentence}.", sentence=told)
         case "language":
-            return tr("The source is in another language, so words can't tell.")
+            near = "" if weakest.likeness is None else f"{weakest.likeness:.2f}"
+            return (
+                tr("The source is in another language, and not close enough in meaning ({likeness}).", likeness=near)
+                if near
+                else tr("The source is in another language, so words can't tell.")
+            )
     return tr("The source doesn't speak of {words}.", words=told) if told else tr("The source says it in part.")
 
 
@@ -232,7 +247,7 @@ class AnswerPane(Vertical):
         line = self.query_one("#doubt", Static)
         line.display = bool(why)
         if row and row.claim and why:
-            mark = SUPPORT[row.citation.level if row.citation else row.claim.level]
+            mark = claim_mark(row.claim, row.citation)
             line.update(content(mark, " ", (shorten(" ".join(row.claim.text.split()), 60), Tone.DIM), f"  {why}"))
 
     def mark(self, earlier: str) -> None:

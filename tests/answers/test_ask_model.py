@@ -9,6 +9,8 @@ import pytest
 from tests.library import DOCUMENTS, NAME, open_library
 from workbench import paths
 from workbench.answers.ask import Asker
+from workbench.answers.claims import claim_support
+from workbench.answers.meaning import Meaning, Vectors
 from workbench.engine.client import ChildGenerator, load_generator
 from workbench.engine.embedding import ChildEmbedder, open_embedder
 from workbench.engine.gguf_header import read_header
@@ -61,6 +63,20 @@ def test_a_question_in_another_language_is_answered_by_meaning(store: Store, emb
     assert got is not None
     assert (got.outcome, got.language) == ("answered", "es")
     assert got.text.startswith("A reader may borrow six books for thirty days. [F1]")
+
+
+def test_a_claim_is_held_against_a_source_in_another_language(embedder: ChildEmbedder) -> None:
+    vectors = Vectors(embedder.embed_passages)
+    meaning = Meaning(embedder.info.name, lambda texts: [], vectors.between)
+    source = "La biblioteca abre a las nueve. El lector puede llevarse seis libros durante treinta días."
+
+    def level(claim: str) -> str:
+        return claim_support(claim, source, "en", (), meaning).level
+
+    assert level("A reader may take home six books for thirty days.") == "supported"
+    assert level("A reader may take home nine hundred books for thirty days.") == "unsupported"
+    assert level("A reader may never take home six books for thirty days.") == "unsupported"
+    assert level("The museum of modern art was designed by a famous architect.") == "unsupported"
 
 
 def test_what_the_sources_do_not_say_is_not_answered(store: Store, embedder: ChildEmbedder) -> None:

@@ -11,6 +11,7 @@ from workbench.evals.metrics import (
     METRICS,
     abstention_scores,
     answer_correctness,
+    answer_relevance,
     citation_precision,
     citation_recall,
     context_precision,
@@ -33,7 +34,8 @@ def test_two_of_three_claims_supported() -> None:
 
 
 @pytest.mark.parametrize(
-    "share", [context_precision, context_recall, groundedness, citation_precision, citation_recall]
+    "share",
+    [context_precision, context_recall, groundedness, answer_relevance, citation_precision, citation_recall],
 )
 def test_a_share_of_nothing_is_undefined_and_an_impossible_one_refused(share) -> None:
     assert share(0, 0) is None

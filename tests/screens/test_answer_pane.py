@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from screens.widgets.answer import body, cited_rows, doubt, headline
+from screens.widgets.answer import body, cited_rows, claim_mark, doubt, headline
 from tests.screens.fake_desk import FakeDesk
 from workbench.records.answers import Claim, Conflict, Trace
 from workbench.traces.stages import evidence_of
@@ -49,6 +49,19 @@ def test_a_claim_that_is_not_supported_says_why(trace: Trace, said: str, reason:
     assert doubt(claim, evidence_of(trace)).startswith(reason)
     assert doubt(first, evidence_of(trace)) == "" or first.level != "supported"
     assert doubt(Claim(said, (), 0.0, "uncited"), evidence_of(trace)) == "It cites nothing."
+
+
+def test_a_claim_beside_the_question_has_its_own_mark_and_says_so(trace: Trace) -> None:
+    assert trace.answer is not None
+    first, *others = trace.answer.claims
+    beside = replace(first, relevance=-0.4, off_topic=True)
+    answer = replace(trace.answer, claims=(beside, *others))
+    assert "1 off topic" in headline(dataclasses.replace(trace, answer=answer), streaming=False).plain
+    assert doubt(beside, evidence_of(trace)) == "The source says it, but it hardly concerns the question."
+    assert claim_mark(beside, beside.citations[0])[0] == "○"
+    assert claim_mark(first, first.citations[0])[0] == "✓"
+    alone = replace(trace.answer, claims=(beside,))
+    assert headline(dataclasses.replace(trace, answer=alone), streaming=False).plain.startswith("Answer ── ○")
 
 
 def test_sources_that_contradict_each_other_are_marked_and_can_be_opened(trace: Trace) -> None:

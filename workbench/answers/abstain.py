@@ -66,7 +66,8 @@ def unsupported(
 
 
 def warned(answer: Answer, generation: Generation) -> Answer:
-    """A model's answer, with a remedy when no sentence is clearly backed by what it cites, or a loop was cut off.
+    """A model's answer, with a remedy when no sentence is clearly backed by what it cites, none concerns the question,
+    or a loop was cut off.
 
     Where no source says any of it, not even in part, it is no answer: its outcome is "unsupported".
     """
@@ -77,6 +78,8 @@ def warned(answer: Answer, generation: Generation) -> Answer:
             "None of the model's sentences is clearly backed by what it cites: check them against the sources.",
             answer.language,
         )
+    elif answer.off_topic:
+        warning = tr("Its sentences stand in the sources, but hardly concern the question.", answer.language)
     elif generation.stop_reason == "repetition":
         warning = tr(
             "The model began to repeat itself and was stopped there: it may have had more to say.", answer.language

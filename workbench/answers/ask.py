@@ -17,8 +17,9 @@ from workbench.answers.generate import Writer
 from workbench.answers.growth import Growth
 from workbench.answers.judge import ClaimJudge, with_verdicts
 from workbench.answers.manifest import manifest
-from workbench.answers.meaning import Meaning
+from workbench.answers.meaning import Meaning, Vectors
 from workbench.answers.prompt import answer_language, broken_marks
+from workbench.answers.relevance import Relevance
 from workbench.answers.retrieving import Engines, NoAnswerError, Retrieval
 from workbench.answers.support import THRESHOLD, Support, answer_support
 from workbench.answers.terms import Term, question_terms
@@ -133,6 +134,7 @@ class _Question:
         self._writer = Writer(generator, question, analysis.language, options) if generator else None
         self._judge = ClaimJudge(engines.generator, cancel) if options.judge and engines.generator else None
         self._documents: dict[str, Places] = {}
+        self._vectors: Vectors | None = None
         self._problem = tr("no model is loaded") if options.mode == "generated" and generator is None else ""
         self._threshold = options.threshold if options.threshold is not None else self._calibrated()
 
@@ -256,18 +258,25 @@ class _Question:
 
     def _ranked(self, terms: Sequence[Term], evidence: Sequence[Evidence]) -> tuple[Quote, ...]:
         """The units of the evidence, by meaning too where an embedder works."""
-        embedder, query = self._searcher.embedder, self._analysis.query
-
-        def cosines(texts: Sequence[str]) -> list[float]:
-            question = self._searcher.query_vector(self._analysis)
-            vectors = embedder.embed_passages(texts, self._cancel, urgent=True) if embedder else ()
-            return [float(vector @ question) for vector in vectors]
-
-        meaning = Meaning(embedder.info.name, cosines) if embedder and query.strip() else None
         try:
-            return ranked(self._analysis, terms, evidence, self._units, meaning)
+            return ranked(self._analysis, terms, evidence, self._units, self._meaning())
         except EngineError:  # the dense lane has said what is wrong with it
             return ranked(self._analysis, terms, evidence, self._units)
+
+    def _meaning(self) -> Meaning | None:
+        """What the index's embedder tells of texts; None without one."""
+        embedder, analysis = self._searcher.embedder, self._analysis
+        if embedder is None or not analysis.query.strip():
+            return None
+        if self._vectors is None:
+            self._vectors = Vectors(lambda texts: embedder.embed_passages(texts, self._cancel, urgent=True))
+        vectors = self._vectors
+
+        def cosines(texts: Sequence[str]) -> list[float]:
+            question = self._searcher.query_vector(analysis)
+            return [float(vector @ question) for vector in vectors.of(texts)]
+
+        return Meaning(embedder.info.name, cosines, vectors.between)
 
     # -- the answer ------------------------------------------------------------------------------------------------
 
@@ -298,8 +307,8 @@ class _Question:
         else:
             growth.begin()
             spoken = answer_language(self._analysis.language)
-            cited = cited_answer(writer.finished(generation), context.evidence, self._units, spoken)
-            answer = self._answer(cited, support, self._clashes(cited, context.evidence))
+            cited = cited_answer(writer.finished(generation), context.evidence, self._units, spoken, self._meaning())
+            answer = self._answer(cited, terms, support, self._clashes(cited, context.evidence))
             answer = self._judged(abstain.warned(answer, generation), context.evidence)
             yield self._finish(answer, support)
 
@@ -314,7 +323,7 @@ class _Question:
         said = {(quote.evidence.label, quote.unit.start) for quote in quoted}
         both = (side for clash in found for side in (clash.newer, clash.older))
         more = [Quote(e, u, 0.0, frozenset(), False) for e, u in both if (e.label, u.start) not in said]
-        answer = self._answer(quoted_answer([*quoted, *more]) if more else cited, support, found)
+        answer = self._answer(quoted_answer([*quoted, *more]) if more else cited, terms, support, found)
         if self._problem:
             spoken = answer.language
             told = tr(
@@ -330,7 +339,9 @@ class _Question:
     def _metadata(self, document_id: str) -> Metadata:
         return self._store.corpus.document(document_id).metadata
 
-    def _answer(self, cited: CitedText, support: Support, found: Sequence[Clash]) -> Answer:
+    def _answer(self, cited: CitedText, terms: Sequence[Term], support: Support, found: Sequence[Clash]) -> Answer:
+        """With each claim's relevance, and the conflicts in words."""
+        relevance = Relevance(terms, self._analysis.language, self._meaning())
         cited = placed(cited, self._places)
         language = answer_language(self._analysis.language)
         conflicts = tuple(conflict(clash, self._metadata, language) for clash in found)
@@ -338,7 +349,7 @@ class _Question:
             outcome="answered",
             mode=self._mode,
             text="\n".join([cited.text, *(one.text for one in conflicts)]),
-            claims=cited.claims,
+            claims=relevance.rated(cited.claims),
             removed=cited.removed,
             unsaid=cited.unsaid,
             support=support.score,

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from workbench.answers.claims import claim_support
 from workbench.answers.extractive import Quote, UnitsOf
+from workbench.answers.meaning import Meaning
 from workbench.answers.prompt import quotable
-from workbench.answers.support import best_part, claim_support
 from workbench.corpus.places import Places
 from workbench.records.answers import Citation, Claim, Evidence
 from workbench.text.sentences import sentences
@@ -52,7 +53,9 @@ def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
     return CitedText("\n".join(f"{text} [{quote.evidence.label}]" for text, quote in shown), claims, ())
 
 
-def cited_answer(text: str, evidence: Sequence[Evidence], units_of: UnitsOf, language: str) -> CitedText:
+def cited_answer(
+    text: str, evidence: Sequence[Evidence], units_of: UnitsOf, language: str, meaning: Meaning | None = None
+) -> CitedText:
     """A generated text as claims: one a sentence, cited by the marks in it.
 
     Marks that name no evidence are taken out and listed, and so are those that the module's rule takes out. A sentence
@@ -60,7 +63,9 @@ def cited_answer(text: str, evidence: Sequence[Evidence], units_of: UnitsOf, lan
 
     Args:
         language: of the answer.
+        meaning: that claims are held against what they cite by, beside their words.
     """
+    check = _Check(units_of, language, meaning)
     by_label = {piece.label: piece for piece in evidence}
     removed: list[str] = []
 
@@ -71,7 +76,7 @@ def cited_answer(text: str, evidence: Sequence[Evidence], units_of: UnitsOf, lan
 
     marked = re.sub(r"\s+([.,;:!?])", r"\1", re.sub(r" {2,}", " ", _MARK.sub(valid, text))).strip()
     marked = _MARKS_AFTER_STOP.sub(lambda m: f" {''.join(m[2].split())}{m[1]}", marked)
-    read = [_read(marked[start:end], by_label, units_of, language) for start, end in sentences(marked)]
+    read = [_read(marked[start:end], by_label, check) for start, end in sentences(marked)]
     kept = _joined(marked, [sentence for sentence, _, _ in read])
     unsaid = dict.fromkeys(label for _, _, labels in read for label in labels)
     return CitedText(kept, tuple(claim for _, claim, _ in read), tuple(dict.fromkeys(removed)), tuple(unsaid))
@@ -107,9 +112,25 @@ def placed(cited: CitedText, places_of: Callable[[str], Places]) -> CitedText:
     return replace(cited, claims=claims)
 
 
-def _read(
-    sentence: str, by_label: dict[str, Evidence], units_of: UnitsOf, language: str
-) -> tuple[str, Claim, list[str]]:
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What the words of an answer are held against their sources with."""
+
+    units_of: UnitsOf
+    language: str
+    meaning: Meaning | None
+
+    def supporting(self, said: str, evidence: Evidence) -> Citation:
+        """The citation of the unit of ``evidence`` that says most of ``said``; how far the whole evidence says it."""
+        units = self.units_of(evidence)
+        parts = [unit.shown for unit in units]
+        found = claim_support(said, evidence.text, self.language, parts, self.meaning)
+        best = units[found.part]
+        cited = citation_of(evidence, best.start, best.end)
+        return replace(cited, support=found.score, level=found.level, likeness=found.likeness)
+
+
+def _read(sentence: str, by_label: dict[str, Evidence], check: _Check) -> tuple[str, Claim, list[str]]:
     """The sentence with the marks it keeps, its claim, and the labels of those it doesn't."""
     said = _RUN.sub("", sentence).strip()
     runs = list(_RUN.finditer(sentence))
@@ -118,8 +139,8 @@ def _read(
     parts, begin = [], 0
     for run in runs:
         words = sentence[begin : run.start()] + (sentence[run.end() :] if run is runs[-1] else "")
-        cited = words if stems(words, language) else said
-        found = [_supporting(cited, by_label[label], units_of, language) for label in re.findall(r"F\d+", run[0])]
+        cited = words if stems(words, check.language) else said
+        found = [check.supporting(cited, by_label[label]) for label in re.findall(r"F\d+", run[0])]
         says = [citation for citation in found if citation.level != "unsupported"] or found
         unsaid += [citation.label for citation in found if citation not in says]
         kept += says
@@ -131,15 +152,6 @@ def _read(
     weakest = min(kept, key=lambda citation: citation.support)
     claim = Claim(said, tuple(kept), weakest.support, weakest.level)
     return "".join([*parts, sentence[begin:]]), claim, unsaid
-
-
-def _supporting(said: str, evidence: Evidence, units_of: UnitsOf, language: str) -> Citation:
-    """The citation of the unit of ``evidence`` that does most for ``said``, with how far the whole evidence says it."""
-    units = units_of(evidence)
-    parts = [unit.shown for unit in units]
-    best = units[best_part(said, parts, evidence.language)]
-    support, level = claim_support(said, evidence.text, language, parts)
-    return replace(citation_of(evidence, best.start, best.end), support=support, level=level)
 
 
 def citation_of(evidence: Evidence, start: int, end: int) -> Citation:

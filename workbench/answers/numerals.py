@@ -11,7 +11,8 @@ from typing import Final
 from workbench.answers.terms import forms_of
 from workbench.text.words import fold, stems
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_SPACES: Final = " \u00a0\u2009\u202f"
+_NUMBER: Final = re.compile(rf"(?<![\d.,])\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?![\d])(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _BETWEEN: Final = re.compile(r"[ \n]+|-")  # the words of one number
@@ -27,6 +28,7 @@ _ONE: Final = frozenset({"one", "un", "uno", "una"})
 """Articles and pronouns more often than numbers: they count within a number only ("twenty-one")."""
 
 _ELEVEN: Final = "once"  # in Spanish
+_PERCENT: Final = re.compile(r"\bpor cien(?:to)?\Z", re.IGNORECASE)
 
 NUMBER_WORDS: Final = {
     **{w: n for n, w in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)},
@@ -67,9 +69,10 @@ class _Segment:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """The numbers of ``text``, thousands ungrouped and decimals with a point: "1.190" and "1,190" are 1190."""
-    found = (m[0] for m in _NUMBER.finditer(text))
-    return frozenset(re.sub("[.,]", "", n) if _GROUPED.fullmatch(n) else n.replace(",", ".") for n in found)
+    """The numbers of ``text``: "1.190", "1,190" and "1 190" are 1190, "118,50" is 118.50, "08" is 8."""
+    found = (re.sub(f"[{_SPACES}]", "", m[0]) for m in _NUMBER.finditer(text))
+    plain = (re.sub("[.,]", "", n) if _GROUPED.fullmatch(n) else n.replace(",", ".") for n in found)
+    return frozenset(re.sub(r"\A0+(?=\d)", "", n) for n in plain)
 
 
 def counted(text: str, language: str) -> frozenset[str]:
@@ -84,7 +87,7 @@ def in_digits(text: str, language: str) -> str:
     parts, end, i = [], 0, 0
     while i < len(found):
         value = _value(found[i][0], language)
-        if value is None:
+        if value is None or _PERCENT.search(text, 0, found[i].end()):
             i += 1
             continue
         first, last = i, i

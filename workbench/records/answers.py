@@ -172,6 +172,7 @@ class Citation:
     Attributes:
         start, end: the supporting span in the source text; ``quote`` is exactly that text.
         support, level: how far its source says the words that it is cited for (0–1); a quoted unit says itself.
+        likeness: of those words' meaning to the span's (0–1), None where it wasn't compared.
     """
 
     label: str
@@ -187,6 +188,7 @@ class Citation:
     quote: str
     support: float = 1.0
     level: SupportLevel = "supported"
+    likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,9 @@ class Claim:
 
     Attributes:
         judged: by a model too, where that was asked for.
+        relevance: how far it concerns the question, around 0 when it doesn't and 1 when it clearly does; None where no
+            embedder could tell.
+        off_topic: that is too little: it may stand in its source, and doesn't answer.
     """
 
     text: str
@@ -216,6 +221,8 @@ class Claim:
     support: float
     level: SupportLevel
     judged: ClaimVerdict | None = None
+    relevance: float | None = None
+    off_topic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +268,11 @@ class Answer:
     def spoken(self) -> bool:
         """It says something of the question: "answered", or "unsupported" when no source backs any of its claims."""
         return self.outcome in ("answered", "unsupported")
+
+    @property
+    def off_topic(self) -> bool:
+        """It has claims, and none of them concerns the question."""
+        return bool(self.claims) and all(claim.off_topic for claim in self.claims)
 
     @property
     def level(self) -> SupportLevel:

@@ -34,6 +34,7 @@ from workbench.retrieval.rerank import describe_gain
 TEXT_SHOWN = 160
 """Characters of a chunk that a line of ``search`` shows at most."""
 
+OFF_TOPIC = "○"
 MARKS = {"supported": "✓", "weak": "~", "unsupported": "✗", "uncited": "?"}
 
 
@@ -202,7 +203,8 @@ def print_answer(trace: Trace) -> None:
     for claim in answer.claims:
         for citation in claim.citations:
             where = ", ".join(filter(None, [citation.source_id, place(citation), f"{citation.start}–{citation.end}"]))
-            say(f"{MARKS[citation.level]} [{citation.label}] {where}", newlines=False)
+            beside = claim.off_topic and citation.level == "supported"
+            say(f"{OFF_TOPIC if beside else MARKS[citation.level]} [{citation.label}] {where}", newlines=False)
             say(f"    “{quotable(citation.quote)}”", dim=True, newlines=False)
         if claim.judged:
             said = tr(claim.judged.verdict) if claim.judged.verdict else tr("unscored")
@@ -224,10 +226,12 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
         say(f"→ {answer.remedy}")
     sign = "≥" if answer.support >= answer.threshold else "<"
     good = sum(claim.level == "supported" for claim in answer.claims)
-    mark = MARKS[answer.level if answer.spoken else "weak"]
+    beside = sum(claim.off_topic for claim in answer.claims)
+    mark = OFF_TOPIC if answer.off_topic else MARKS[answer.level if answer.spoken else "weak"]
     facts = [
         f"{mark} {tr(answer.outcome)}",
         tr("supported {good}/{all}", good=good, all=len(answer.claims)) if answer.claims else "",
+        tr("{count} off topic", count=beside) if beside else "",
         f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
         tr(answer.mode),
         f"trace {trace_id}",

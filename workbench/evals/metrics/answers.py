@@ -40,6 +40,11 @@ def groundedness(supported: int, claims: int) -> float | None:
     return _share(supported, claims)
 
 
+def answer_relevance(relevant: int, claims: int) -> float | None:
+    """Claims that concern the question / claims (RAGAS asks a model for answer relevancy). None without claims."""
+    return _share(relevant, claims)
+
+
 def citation_precision(valid: int, used: int) -> float | None:
     """Citations that point to real, supporting evidence / citations used. None when none was used.
 

@@ -78,6 +78,7 @@ METRICS: Final[dict[str, Metric]] = {
         Metric("context_precision", "Context precision"),
         Metric("context_recall", "Context recall"),
         Metric("groundedness", "Groundedness"),
+        Metric("answer_relevance", "Answer relevance"),
         Metric("citation_precision", "Citation precision"),
         Metric("citation_recall", "Citation recall"),
         Metric("exact_match", "Exact match", kind="rate"),
