@@ -4,25 +4,32 @@
 - languages: half of the articles in English and half in Spanish; every question in one of them.
 - split: two questions about different articles in one line: how often both paragraphs are among the first five.
 - retry: 200 questions, half of them without their article: abstentions with no second search and with one.
+- wordings: a model's other wordings (multi) and its imagined passage (hyde): R@1, R@5, what each costs a question.
 
 Run: OPENBLAS_NUM_THREADS=1 python -m bench.transforms [spelling|languages|split|retry]…
+     OPENBLAS_NUM_THREADS=1 python -m bench.transforms wordings MODEL.gguf
 """
 
 from __future__ import annotations
 
 import random
 import sys
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from bench.answer_table import sample
 from bench.xquad import COLLECTION, Question, corpus, load
 from workbench import paths
 from workbench.answers.ask import Asker
+from workbench.engine.client import load_generator
+from workbench.engine.gguf_header import read_header
 from workbench.evals.measuring.statistics import wilson
 from workbench.ports import Store
 from workbench.queries.searching import search_transformed
 from workbench.records.answers import AskOptions
+from workbench.records.models import LoadSettings
 from workbench.records.retrieval import SearchOptions, Transform
 from workbench.retrieval.analysis import analyse, names_only
 from workbench.retrieval.search import Searcher
@@ -30,6 +37,8 @@ from workbench.text.words import fold, words
 
 EVERY: Final = 4
 """Each fourth question is asked: 298 a language."""
+MODEL_EVERY: Final = 6
+"""And each sixth of those where a model writes: 50 a language."""
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -133,6 +142,29 @@ def retry() -> None:
                     print(told(f"{language} {retries} retries, {name}: abstains", part), flush=True)
 
 
+def wordings(model: Path) -> None:
+    """R@1 and R@5 as asked, with the model's other wordings and with its passage; tokens and seconds a question."""
+    generator = load_generator(read_header(model), LoadSettings(context=2048))
+    try:
+        for language in ("en", "es"):
+            paragraphs, questions = load(language)
+            asked = questions[:: EVERY * MODEL_EVERY]
+            with corpus(paragraphs) as (store, searcher):
+                for transforms in ((), ("multi",), ("hyde",)):
+                    started, options = time.perf_counter(), SearchOptions(COLLECTION, k=10, transforms=transforms)
+                    found = [search_transformed(store, searcher, generator, q.text, options) for q in asked]
+                    seconds = (time.perf_counter() - started) / len(asked)
+                    done = [one for result in found for one in result.transforms]
+                    cost = f"{sum(one.prompt_tokens + one.output_tokens for one in done) / len(asked):.0f} tokens"
+                    name = f"{language} {model.stem[:18]} {transforms[0] if transforms else 'plain'}"
+                    for k in (1, 5):
+                        sources = [[view.source_id for view in result.hits[:k]] for result in found]
+                        right = [q.source_id in ids for q, ids in zip(asked, sources, strict=True)]
+                        print(told(f"{name}: R@{k}", right), f"{cost}, {seconds:.1f} s a question", flush=True)
+    finally:
+        generator.close()
+
+
 def _abstains(asker: Asker, question: Question, options: AskOptions) -> bool:
     *_, last = asker.ask(question.text, options, SearchOptions(COLLECTION))
     assert last.answer is not None
@@ -145,8 +177,12 @@ PARTS: Final = {"spelling": spelling, "languages": languages, "split": splitting
 def main(arguments: Sequence[str]) -> None:
     """Prints the parts asked for, all of them by default."""
     paths.go_offline()
-    for name in arguments or PARTS:
-        PARTS[name]()
+    match arguments:
+        case ["wordings", model]:
+            wordings(Path(model))
+        case _:
+            for name in arguments or PARTS:
+                PARTS[name]()
 
 
 if __name__ == "__main__":
