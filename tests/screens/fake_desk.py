@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,11 @@ from workbench.records.retrieval import (
 from workbench.text.words import fold, is_stopword, words
 
 WHEN = datetime(2026, 3, 2, 10, 0)
+
+
+@lru_cache
+def _folded(text: str) -> tuple[str, ...]:
+    return tuple(map(fold, words(text)))
 
 
 class FakeDesk:
@@ -331,7 +337,7 @@ class FakeDesk:
 
     def _rank(self, stems: set[str]) -> list[str]:
         found = [
-            (sum(fold(w).startswith(s) for w in words(c.text + " " + " ".join(c.heading)) for s in stems), c.id)
+            (sum(word.startswith(s) for word in _folded(c.text + " " + " ".join(c.heading)) for s in stems), c.id)
             for c in self._chunks.values()
         ]
         return [key for score, key in sorted(found, key=lambda f: -f[0]) if score][:10]

@@ -57,7 +57,10 @@ def words(text: str) -> list[str]:
 
 def fold(word: str) -> str:
     """Lower case with diacritics removed, as FTS5's ``unicode61 remove_diacritics 2`` sees it: "Año" → "ano"."""
-    decomposed = unicodedata.normalize("NFD", word.lower())
+    lowered = word.lower()
+    if lowered.isascii():
+        return lowered
+    decomposed = unicodedata.normalize("NFD", lowered)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
