@@ -33,6 +33,7 @@ def test_a_cached_prefix_costs_more_once_and_less_from_the_second_call_on() -> N
     plan = cache_plan(12_000, 8_000, 700, PRICE)
     assert (plan.write, plan.read, plan.full) == (pytest.approx(0.0516), pytest.approx(0.0276), pytest.approx(0.0456))
     assert plan.break_even == 2
+    assert round(1 - plan.read / plan.full, 1) == 0.4
     assert plan.mean(1) > plan.full > plan.mean(2)
     assert plan.mean(10_000) == pytest.approx(plan.read, rel=1e-3)
 
@@ -149,3 +150,18 @@ def test_ten_million_vectors_of_768_dimensions() -> None:
     assert vector_bytes(1_000_000, 1536) / 1e9 == pytest.approx(6.144)
     with pytest.raises(UsageError):
         vector_bytes(5, 0)
+
+
+@pytest.mark.parametrize(
+    ("count", "dimension", "gigabytes"),
+    [
+        (1_000_000, 384, 1.54),
+        (1_000_000, 768, 3.07),
+        (1_000_000, 1536, 6.14),
+        (1_000_000, 3072, 12.29),
+        (10_000_000, 3072, 122.88),
+        (10_000_000, 512, 20.48),
+    ],
+)
+def test_vectors_of_the_source_s_dimensions(count: int, dimension: int, gigabytes: float) -> None:
+    assert round(vector_bytes(count, dimension) / 1e9, 2) == gigabytes
