@@ -27,7 +27,7 @@ models: $(STAMPS)/engine  ## fetch the starter models, unless they are there
 
 test: models $(STAMPS)/dev  ## run the tests
 	$(call say,tests (a few minutes))
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal $(ARGS)
 
 check: $(STAMPS)/dev  ## format, lint, types, import rules
 	$(BIN)/ruff format --check .
