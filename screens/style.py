@@ -53,6 +53,9 @@ SUPPORT: Final[dict[SupportLevel, tuple[str, Tone]]] = {
 OFF_TOPIC: Final = ("○", Tone.WARN)
 """The mark of a claim that doesn't concern the question."""
 
+CONFLICT: Final = ("≠", Tone.WARN)
+"""The mark of sources that disagree."""
+
 _EIGHTHS: Final = "▁▂▃▄▅▆▇█"
 
 

@@ -13,7 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import OFF_TOPIC, SUPPORT, Line, Tone, content, count, place, shorten
+from screens.style import CONFLICT, OFF_TOPIC, SUPPORT, Line, Tone, content, count, place, shorten
 from screens.widgets.grid import Column, Grid, Row
 from workbench.answers.claims import shortfall
 from workbench.answers.prompt import quotable
@@ -62,6 +62,7 @@ def headline(trace: Trace | None, streaming: bool) -> Content:
         tr("extractive") if answer.mode == "extractive" else tr("generated"),
     ]
     mark = OFF_TOPIC if answer.off_topic else SUPPORT[answer.level if answer.spoken else "weak"]
+    mark = CONFLICT if answer.conflicts else mark
     return content(tr("Answer") + " ── ", mark, " ", " · ".join(p for p in parts if p))
 
 
@@ -105,7 +106,7 @@ def _told(answer: Answer) -> Iterable[Line]:
     else:
         yield _cited(said)
     for conflict in answer.conflicts:
-        yield ("\n≠ ", Tone.WARN)
+        yield (f"\n{CONFLICT[0]} ", CONFLICT[1])
         yield _cited(conflict.text)
 
 
@@ -161,7 +162,7 @@ def _row(number: int, row: CitedRow) -> Row:
     if cited is None:
         level, said = (claim.level, claim.text) if claim else ("uncited", "")
         return Row(str(number), (SUPPORT[level], "0.00", "", (tr("no source"), Tone.DIM), "", (said, Tone.DIM)))
-    mark, support = (claim_mark(claim, cited), f"{cited.support:.2f}") if claim else (("≠", Tone.WARN), "")
+    mark, support = (claim_mark(claim, cited), f"{cited.support:.2f}") if claim else (CONFLICT, "")
     where = place(cited.heading, cited.page_label, cited.page)
     quote = f"“{quotable(cited.quote)}”"
     return Row(str(number), (mark, support, f"[{cited.label}]", cited.source_id, where, (quote, Tone.DIM)))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tests.answers.fake_generator import FakeGenerator
 from tests.library import NAME
 from tests.traces.conftest import QUESTION, Ask
-from workbench.records.answers import AskOptions
+from workbench.records.answers import AskOptions, Conflict
 from workbench.records.retrieval import SearchOptions
 from workbench.traces.exports import answer_markdown, trace_otlp
 
@@ -42,6 +42,22 @@ def test_a_mark_that_nothing_cites_is_no_footnote(ask: Ask) -> None:
     page = answer_markdown(replace(trace, answer=replace(trace.answer, text="Six. [F9]")))
     assert r"Six. \[F9\]" in page
     assert answer_markdown(replace(trace, answer=None)) == ""
+
+
+def test_what_is_not_supported_is_listed_and_both_sides_of_a_conflict_are_footnotes(ask: Ask) -> None:
+    trace = ask()
+    assert trace.answer is not None
+    first, *others = trace.answer.claims
+    side = replace(first.citations[0], label="F8")
+    doubted = replace(first, level="weak", support=0.5), replace(first, off_topic=True)
+    conflict = Conflict("The sources disagree [F8].", side, side)
+    answer = replace(trace.answer, claims=(*doubted, *others), conflicts=(conflict,), text=f"Six.\n{conflict.text}")
+    page = answer_markdown(replace(trace, answer=answer))
+    assert f"- weak (0.50): {first.text}\n- off topic (1.00): {first.text}\n" in page
+    assert "[^F8]." in page
+    assert "\n[^F8]: " in page
+    unsaid = answer_markdown(replace(trace, answer=replace(trace.answer, outcome="unsupported")))
+    assert unsaid.index("nothing that it cites says it") < unsaid.index(first.text)
 
 
 def test_spans_are_otlp_with_ids_times_and_standard_names(ask: Ask) -> None:

@@ -29,14 +29,16 @@ TraceForm = Literal["markdown", "otel", "json"]
 def answer_markdown(trace: Trace) -> str:
     """Question and answer, and each cited source as a footnote: where it stands and the words cited.
 
-    Text of documents and models is escaped: nothing in it is markup. Ends with what would have to be the same for the
-    same answer. "" for a trace without an answer.
+    What isn't supported or doesn't concern the question is listed with how far its sources say it. Text of documents
+    and models is escaped: nothing in it is markup. Ends with what would have to be the same for the same answer. "" for
+    a trace without an answer.
     """
     answer = trace.answer
     if answer is None:
         return ""
     spans: dict[str, dict[tuple[int, int], Citation]] = {}
-    for citation in (c for claim in answer.claims for c in claim.citations):
+    sides = (side for conflict in answer.conflicts for side in (conflict.newer, conflict.older))
+    for citation in (*(c for claim in answer.claims for c in claim.citations), *sides):
         spans.setdefault(citation.label, {})[citation.start, citation.end] = citation
     # A mark that became a footnote would point nowhere if nothing cites it.
     lines = [
@@ -45,10 +47,26 @@ def answer_markdown(trace: Trace) -> str:
         if line.strip()
     ]
     told = [markdown_text(text) for text in (answer.missing, answer.remedy) if text and text not in answer.text]
+    if answer.outcome == "unsupported":
+        lines.insert(0, f"**{markdown_text(tr('The model wrote this, and nothing that it cites says it:'))}**")
+    told += [doubts] if (doubts := "\n".join(_doubts(answer))) else []
     notes = [_footnote(label, list(cited.values())) for label, cited in spans.items()]
     return (
         "\n\n".join([f"# {markdown_text(trace.query)}", *lines, *told, *notes, "---", _colophon(trace, answer)]) + "\n"
     )
+
+
+def _doubts(answer: Answer) -> Iterator[str]:
+    """A list item for each claim that isn't supported, or is and doesn't concern the question."""
+    names = {
+        "supported": tr("off topic"),
+        "weak": tr("weak"),
+        "unsupported": tr("unsupported"),
+        "uncited": tr("without a citation"),
+    }
+    for claim in answer.claims:
+        if claim.level != "supported" or claim.off_topic:
+            yield f"- {names[claim.level]} ({claim.support:.2f}): {markdown_text(claim.text)}"
 
 
 def _footnote(label: str, cited: Sequence[Citation]) -> str:
@@ -62,6 +80,9 @@ def _footnote(label: str, cited: Sequence[Citation]) -> str:
 def _colophon(trace: Trace, answer: Answer) -> str:
     made = trace.manifest
     facts = (
+        tr("supported {good}/{all}", good=sum(c.level == "supported" for c in answer.claims), all=len(answer.claims))
+        if answer.claims
+        else "",
         f"{tr(answer.outcome)}, s {answer.support:.2f}, τ {answer.threshold:.2f}",
         f"{made.collection} v{made.collection_version}, index {made.index_id}",
         made.embedder,

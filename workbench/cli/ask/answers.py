@@ -198,6 +198,8 @@ def print_answer(trace: Trace) -> None:
     answer = trace.answer
     if answer is None:
         return
+    if answer.outcome == "unsupported":
+        say("✗ " + tr("The model wrote this, and nothing that it cites says it:"))
     say(answer.text)
     say("")
     for claim in answer.claims:
@@ -228,6 +230,7 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
     good = sum(claim.level == "supported" for claim in answer.claims)
     beside = sum(claim.off_topic for claim in answer.claims)
     mark = OFF_TOPIC if answer.off_topic else MARKS[answer.level if answer.spoken else "weak"]
+    mark = "≠" if answer.conflicts else mark
     facts = [
         f"{mark} {tr(answer.outcome)}",
         tr("supported {good}/{all}", good=good, all=len(answer.claims)) if answer.claims else "",
