@@ -57,6 +57,7 @@ from workbench.retrieval.transforms import TRANSFORMS_SETTING, parse_transforms
 from workbench.retrieval.typed import TypedSearch
 from workbench.servers import Servers
 from workbench.servers.embedders import ServedEmbedders
+from workbench.sqltools import SqlTools
 from workbench.tokens import TokenLab
 from workbench.traces.inspector import Inspector
 from workbench.usage import Ledger
@@ -100,7 +101,9 @@ class Desk:
         self._indexes = Indexes(store, self._embedders)
         self._embedder_warm = False
         self._library = Library(store)
-        self._servers = Servers(store.servers, store.settings, self._library.adopt, self._embedders.choose)
+        self._servers = Servers(
+            store.servers, store.entries, store.settings, self._library.adopt, self._embedders.choose
+        )
         self._typed = TypedSearch(store)
         self._ledger = ledger = Ledger(store.calls)
         self._benchmarks = Benchmarks(store, self._library, self._servers.open, lambda m: ledger.watch(m, "bench"))
@@ -121,6 +124,7 @@ class Desk:
         self._money = Money(store.entries, ledger, self._benchmarks)
         self._decisions = Decisions(store.entries, self._evals, self._benchmarks)
         self._inventory = Inventory(store.entries, self._library, self._servers, self._calls_for("probe"))
+        self._sql = SqlTools(store.sql, store.entries)
         self._inspector = Inspector(store, self._searcher, self._calls_for("ask"))
 
     # -- status and settings ---------------------------------------------------------------------------------------
@@ -405,6 +409,11 @@ class Desk:
     def decisions(self) -> Decisions:
         """Decision sheets, and what was decided."""
         return self._decisions
+
+    @property
+    def sql(self) -> SqlTools:
+        """Queries that read this file and others."""
+        return self._sql
 
     @property
     def inventory(self) -> Inventory:

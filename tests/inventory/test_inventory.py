@@ -64,6 +64,13 @@ def test_a_filter_needs_evidence_and_a_name_must_be_clear(desk: Desk) -> None:
         desk.inventory.put(Offer("", "m"))
 
 
+def test_a_model_that_is_a_path_goes_by_its_files_name(desk: Desk) -> None:
+    offer = desk.inventory.put(Offer("http://127.0.0.1:9", "/models/m.gguf", "http://127.0.0.1:9"))
+    assert desk.inventory.offer("http://127.0.0.1:9#m.gguf") == desk.inventory.offer("m.gguf") == offer
+    list(desk.inventory.probe("http://127.0.0.1:9#m.gguf"))
+    assert desk.inventory.offer("m.gguf").filters["usable"].passed is False
+
+
 def test_a_healthy_model_passes_every_layer() -> None:
     report = probed(FakeGenerator('{"ok": true}'))
     assert report.failed is None

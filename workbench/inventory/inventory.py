@@ -14,7 +14,7 @@ from workbench.library import Library
 from workbench.ports import Cancel, EntryRepository, Generator
 from workbench.records.inventory import Filter, Offer, Passed, ProbeReport
 from workbench.records.models import ModelFile
-from workbench.records.servers import ServedModel, Server
+from workbench.records.servers import ServedModel, Server, short_name
 from workbench.servers import Servers
 
 STALE_DAYS: Final = 90
@@ -47,7 +47,7 @@ class Inventory:
 
     def offer(self, name: str) -> Offer:
         """By "provider#model", or by the model alone where one provider has it. Raises NotFoundError."""
-        found = [o for o in self.offers() if name in (o.name, o.model)]
+        found = [o for o in self.offers() if name in _names(o)]
         if len(found) != 1:
             raise NotFoundError(
                 tr("More than one model") if found else tr("No such model"),
@@ -95,7 +95,7 @@ class Inventory:
         Args:
             name: of the inventory, a file's path, or URL#NAME; "" for the model in use. It stays in use afterwards.
         """
-        known = next((o for o in self.offers() if name and name in (o.name, o.model)), None)
+        known = next((o for o in self.offers() if name and name in _names(o)), None)
         target = _target(known) if known else name
         report: ProbeReport | None = None
         for report in probe(name or tr("the model in use"), lambda: self._opened(target, cancel), cancel, seconds):
@@ -118,6 +118,12 @@ class Inventory:
         if generator.death:
             raise generator.death
         return generator
+
+
+def _names(offer: Offer) -> tuple[str, ...]:
+    """What it goes by: llama-server gives its file's whole path as the model's id."""
+    short = short_name(offer.model)
+    return offer.name, offer.model, short, f"{offer.provider}#{short}"
 
 
 def _target(offer: Offer) -> str:

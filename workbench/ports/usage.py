@@ -26,7 +26,7 @@ class CallRepository(Protocol):
 
 
 class EntryRepository(Protocol):
-    """Records that a person writes down, one by a name of its kind: prices, models on offer, decision sheets."""
+    """Records that a person writes down, or that are found, one by a name of its kind: prices, offers, contracts."""
 
     def put(self, name: str, entry: object) -> None:
         """Stores a record, in place of one of its class with that name."""

@@ -20,6 +20,9 @@ Layer: TypeAlias = Literal[
 template, its context, the request itself, a reply that is no JSON, too much at once, time, the server."""
 
 
+Outcome: TypeAlias = Literal["kept", "differs", "refused", "broken"]
+"""Of a promise. "differs": it answers, and otherwise than the dialect says; "refused": it says that it can't."""
+
 UNTOLD_TEMPLATE: Final = "{# the server's own #}"
 """In place of a chat template that a server keeps to itself: it renders the messages."""
 
@@ -150,14 +153,12 @@ class ContractCheck:
         key: the promise, whatever the language: "stream", "reason", "usage", "max_tokens", "stop", "repeat", "schema",
             "grammar", "bad_request", "unknown_model", "overflow", "cancel", "two_at_once", "embeddings".
         name: the promise in words.
-        outcome: "kept"; "differs": it answers, and otherwise than the dialect says; "refused": it says that it can't;
-            "broken": it fails.
         detail: what was seen.
     """
 
     key: str
     name: str
-    outcome: Literal["kept", "differs", "refused", "broken"]
+    outcome: Outcome
     detail: str
     ms: float
 
@@ -172,6 +173,21 @@ class ContractReport:
     model: str
     checks: tuple[ContractCheck, ...]
     created: datetime
+
+    @property
+    def kept(self) -> int:
+        """How many promises hold."""
+        return sum(check.outcome == "kept" for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class ContractChange:
+    """A promise that ended otherwise than in the report before; None where one of the two doesn't hold it."""
+
+    key: str
+    name: str
+    before: Outcome | None
+    now: Outcome | None
 
 
 @dataclass(frozen=True, slots=True)

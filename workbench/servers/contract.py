@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final
 
 import jsonschema
 
@@ -18,7 +18,7 @@ from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
-from workbench.records.servers import ContractCheck, ContractReport, ServedModel, Server, short_name
+from workbench.records.servers import ContractCheck, ContractReport, Outcome, ServedModel, Server, short_name
 from workbench.servers.dialect import OTHER_SHAPE, Delta, Dialect
 from workbench.servers.wire import Wire
 from workbench.text.clean import printable
@@ -34,8 +34,6 @@ _SCHEMA: Final = {
 _GRAMMAR: Final = 'root ::= "yes" | "no"'
 _STOP_S: Final = 5.0
 """Seconds within which a server has to be free again after a call was stopped."""
-
-Outcome = Literal["kept", "differs", "refused", "broken"]
 
 
 class _Differs(Exception):  # noqa: N818 -- no error: what a check found
@@ -74,8 +72,7 @@ def markdown(report: ContractReport) -> str:
         f"| {_cell(check.name)} | {words[check.outcome]} | {_cell(check.detail)} | {check.ms:,.0f} |"
         for check in report.checks
     ]
-    kept = sum(check.outcome == "kept" for check in report.checks)
-    told = tr("{kept} of {all} promises kept", kept=kept, all=len(report.checks))
+    told = tr("{kept} of {all} promises kept", kept=report.kept, all=len(report.checks))
     head = [
         f"## {_cell(f'{report.kind} {report.version}'.strip())}",
         "",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.errors import NotFoundError, ServerError
 from workbench.i18n import tr
-from workbench.ports import Cancel, ServerRepository, SettingsRepository
+from workbench.ports import Cancel, EntryRepository, ServerRepository, SettingsRepository
 from workbench.records.corpus import EmbedderInfo
 from workbench.records.models import LoadedModel
 from workbench.records.servers import (
@@ -34,6 +34,7 @@ from workbench.servers.discovery import (
 from workbench.servers.embedder import ServedEmbedder, probe
 from workbench.servers.embedders import ServedEmbedders
 from workbench.servers.generator import ServedGenerator
+from workbench.servers.reports import Reports
 from workbench.servers.timeouts import remember_timeouts, timeouts_in
 from workbench.servers.wire import Wire
 
@@ -42,6 +43,7 @@ class Servers:
     """Model servers over HTTP. Every method may be called from any thread.
 
     Args:
+        entries: where contract reports are kept.
         settings: where timeouts and the chosen embedder are remembered.
         adopt: puts a served model in the place of the loaded one.
         choose_embedder: has new collections embedded by the one of that name.
@@ -50,6 +52,7 @@ class Servers:
     def __init__(
         self,
         endpoints: ServerRepository,
+        entries: EntryRepository,
         settings: SettingsRepository,
         adopt: Callable[[ServedGenerator], None],
         choose_embedder: Callable[[str], None],
@@ -59,6 +62,7 @@ class Servers:
         self._adopt = adopt
         self._choose_embedder = choose_embedder
         self._embedders = ServedEmbedders(settings)
+        self._reports = Reports(entries)
 
     def add(self, url: str, key_variable: str = "") -> Server:
         """Remembers an address, and says what answers there. Raises UsageError, ServerError (nothing is remembered)."""
@@ -154,6 +158,11 @@ class Servers:
         return self._embedders
 
     @property
+    def reports(self) -> Reports:
+        """What examinations found, with what changed from one to the next."""
+        return self._reports
+
+    @property
     def timeouts(self) -> Timeouts:
         """How long each phase of a call may take. Remembered in the file; setting raises UsageError."""
         return timeouts_in(self._settings)
@@ -172,11 +181,20 @@ class Servers:
     def examine(
         self, url: str, model: str = "", key_variable: str = "", cancel: Cancel | None = None
     ) -> Iterator[ContractReport]:
-        """Where "compatible" is true of a server; the report grows. Raises NotFoundError, ServerError."""
+        """Where "compatible" is true of a server; the report grows, and a whole one is kept.
+
+        Raises:
+            NotFoundError: no such model.
+            ServerError: the server can't be reached.
+        """
         endpoint = self._endpoint(url, key_variable)
         server = self.look(endpoint)
         served = _named(server, model, ("chat", "embedding"))
-        yield from contract(Wire(endpoint, self.timeouts), dialect_of(server.kind), server, served, cancel)
+        report: ContractReport | None = None
+        for report in contract(Wire(endpoint, self.timeouts), dialect_of(server.kind), server, served, cancel):
+            yield report
+        if report and not (cancel is not None and cancel.is_set()):
+            self._reports.keep(report)
 
     def load_test(
         self, url: str, model: str, rate: float, requests: int, key_variable: str = "", cancel: Cancel | None = None

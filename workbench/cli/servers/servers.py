@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import astuple, replace
 from typing import Final
 
@@ -10,10 +11,12 @@ import click
 
 from workbench.cli.display import StatusLine, print_json, print_table, say, size, stoppable
 from workbench.cli.front import FrontEnds
-from workbench.errors import UsageError
+from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.records.servers import ContractReport, LoadTest, Server, short_name
 from workbench.servers.contract import markdown
+from workbench.servers.discovery import endpoint_of
+from workbench.servers.reports import Reports
 
 MARKS: Final = {"kept": "✓", "differs": "~", "refused": "◦", "broken": "✗"}
 
@@ -75,16 +78,49 @@ def check(front: FrontEnds, url: str, model: str, key_variable: str, as_json: bo
         for report in desk.servers.examine(url, model, key_variable, stop):
             line.say(report.checks[-1].name)
         line.clear()
-    if report is None:
-        raise UsageError(tr("Nothing was checked"), tr("It was stopped before the first check."), tr("Run it again."))
+        if report is None:
+            title, why = tr("Nothing was checked"), tr("It was stopped before the first check.")
+            raise UsageError(title, why, tr("Run it again."))
+        changed = changes_told(desk.servers.reports, report)
     if as_json:
         print_json(report)
     elif as_markdown:
         click.echo(markdown(report), nl=False)
     else:
         print_report(report)
+        say(changed)
     if any(c.outcome == "broken" for c in report.checks):
         sys.exit(1)
+
+
+@servers.command()
+@click.argument("url", default="")
+@click.option("--show", type=click.IntRange(1), metavar="N", help="Print the report of that number.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the report as a Markdown table.")
+@click.pass_obj
+def reports(front: FrontEnds, url: str, show: int | None, as_json: bool, as_markdown: bool) -> None:
+    """Lists what earlier checks found, newest first, of one address when it is given; or prints one of them."""
+    with front.desk("read") as desk:
+        kept = desk.servers.reports
+        found = kept.all(endpoint_of(url).url if url else "")
+        if show is not None and show > len(found):
+            why = tr("There are {count} reports.", count=len(found))
+            raise NotFoundError(tr("No such report"), why, tr("workbench servers reports lists them."))
+        one = found[show - 1] if show else None
+        changed = changes_told(kept, one) if one else ""
+        counts = [len(kept.changes(report)) for report in found]
+    if as_json:
+        print_json(one or found)
+    elif one and as_markdown:
+        click.echo(markdown(one), nl=False)
+    elif one:
+        print_report(one)
+        say(changed)
+    elif not found:
+        say(tr("None yet. workbench servers check URL makes one."))
+    else:
+        print_reports(found, counts)
 
 
 @servers.command()
@@ -205,15 +241,45 @@ def print_report(report: ContractReport) -> None:
     say(f"{report.kind} {report.version} · {short_name(report.model)} · {report.url}", newlines=False)
     for c in report.checks:
         say(f"{MARKS[c.outcome]} {c.name}: {c.detail}  ({c.ms:.0f} ms)", newlines=False)
-    kept = sum(c.outcome == "kept" for c in report.checks)
     say("")
     say(
         tr(
             "{kept} of {all} promises kept · ~ differs · ◦ says that it can't · ✗ broken",
-            kept=kept,
+            kept=report.kept,
             all=len(report.checks),
         )
     )
+
+
+def print_reports(found: Sequence[ContractReport], changes: Sequence[int]) -> None:
+    """A line a report, with how many promises ended otherwise than in the one before."""
+    rows = [
+        (
+            str(number),
+            f"{r.created.astimezone():%Y-%m-%d %H:%M}",
+            r.url,
+            f"{r.kind} {r.version}".strip(),
+            short_name(r.model),
+            f"{r.kept}/{len(r.checks)}",
+            str(changed or "–"),
+        )
+        for number, (r, changed) in enumerate(zip(found, changes, strict=True), 1)
+    ]
+    head = ("", tr("when"), tr("address"), tr("server"), tr("model"), tr("kept"), tr("changed"))
+    print_table(head, rows, right=(0, 5, 6))
+
+
+def changes_told(reports: Reports, report: ContractReport) -> str:
+    """What ended otherwise than in the report before."""
+    before = reports.before(report)
+    if before is None:
+        return tr("The first report of this model there.")
+    when = f"{before.created.astimezone():%Y-%m-%d %H:%M}, {before.kind} {before.version}".strip()
+    changed = reports.changes(report)
+    if not changed:
+        return tr("As in the report before ({when}).", when=when)
+    marks = [f"{MARKS.get(c.before or '', '·')} → {MARKS.get(c.now or '', '·')} {c.name}" for c in changed]
+    return "\n".join([tr("Otherwise than in the report before ({when}):", when=when), *marks])
 
 
 def print_load(found: LoadTest) -> None:

@@ -16,6 +16,7 @@ from workbench.inventory.inventory import FILTERS
 from workbench.inventory.words import layer_name, marks, takes
 from workbench.money.money import price_name
 from workbench.records.inventory import Filter, Offer, ProbeReport, VersionPolicy
+from workbench.records.servers import short_name
 
 CHOICE = click.Choice(["yes", "no"])
 
@@ -54,7 +55,7 @@ def inventory(context: click.Context, as_json: bool) -> None:
     rows = [
         (
             o.provider,
-            o.model,
+            short_name(o.model),
             f"{o.context:,}" if o.context else "–",
             prices.get(o.name, "–"),
             takes(o),
