@@ -12,11 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.widgets import Input, Static
 
+from screens.dialogs import NoteDialog
 from screens.evals.fields import field
 from screens.style import Line, Tone, content, count
 from screens.tools.form import Answers, FormDialog, number
 from screens.tools.form import Line as FormLine
 from screens.tools.tab import ToolTab
+from screens.tools.times import Times, read_times, times_lines
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
@@ -43,13 +45,17 @@ class MoneyTab(ToolTab):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("g", "group", "Add up by", id="tools.group", tooltip="Model, day and model, purpose, day, server"),
+        Binding("w", "times", "Times", id="tools.times", tooltip="Where the time went; predicted against measured"),
         Binding("p", "price", "Price", id="tools.price", tooltip="Write one down, or the one under the cursor anew"),
         Binding("delete", "unprice", "Drop price", show=False, id="tools.unprice", tooltip="The one under the cursor"),
     ]
     _grouping = 0
+    _models: dict[str, str]
+    """The model of each row of usage."""
 
     def compose(self) -> ComposeResult:
         """Two tables, then lines to reckon with."""
+        self._models = {}
         with Horizontal(id="money"):
             yield ListPane(lambda shown, _: tr("Used: {count}", count=shown), _usage_columns(), id="used")
             yield ListPane(
@@ -87,7 +93,9 @@ class MoneyTab(ToolTab):
         self.query_one("#used-grid", Grid).focus()
 
     def _show(self, read: Read) -> None:
-        self.query_one("#used", ListPane).show([_usage_row(one, cost) for one, cost in read.sums])
+        rows = [_usage_row(one, cost) for one, cost in read.sums]
+        self._models = {row.key: one.model for row, (one, _) in zip(rows, read.sums, strict=True)}
+        self.query_one("#used", ListPane).show(rows)
         self.query_one("#prices", ListPane).show([_price_row(price, stale) for price, stale in read.prices])
         used = self.query_one("#used", ListPane)
         used.border_subtitle = content(
@@ -100,6 +108,14 @@ class MoneyTab(ToolTab):
         """The next way to add up."""
         self._grouping = (self._grouping + 1) % len(GROUPINGS)
         self.reload()
+
+    def action_times(self) -> None:
+        """The phases of the newest question, and of the newest call of the model under the cursor."""
+        model = self._models.get(self.query_one("#used-grid", Grid).key, "")
+        self.jobs.read(self, lambda: read_times(self.desk, model), self._tell_times)
+
+    def _tell_times(self, times: Times) -> None:
+        self.app.push_screen(NoteDialog(tr("Times"), content(*times_lines(times))))
 
     def action_price(self) -> None:
         """Asks for a price."""
@@ -121,6 +137,7 @@ class MoneyTab(ToolTab):
             ),
             FormLine("currency", tr("Currency"), old.currency if old else "EUR"),
             FormLine("checked", tr("Looked up on"), date.today().isoformat(), "2027-01-31"),
+            FormLine("source", tr("Source"), old.source if old else "", tr("where it was looked up")),
         )
         self.app.push_screen(FormDialog(tr("A price"), lines, _price), self._put)
 
@@ -228,4 +245,5 @@ def _price(answers: Answers) -> Price:
         day,
         read,
         write,
+        answers["source"],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from storage import open_store
 from tests.screens.helpers import LARGE, SMALL, screen_text, settle
 from workbench.desk import Desk
 from workbench.records.decisions import Criterion, Sheet, Value
-from workbench.records.money import Usage
+from workbench.records.money import Price, Usage
 from workbench.records.usage import Call
 from workbench.text.counting import tiktoken_encoding
 
@@ -111,6 +111,44 @@ async def test_usage_is_summed_and_a_price_that_is_written_down_gives_its_cost(d
         await pilot.press("g")
         await settle(pilot)
         assert {row.cells[1] for row in tools.query_one("#used-grid", Grid).rows} == {"ask", "eval"}
+
+
+async def test_a_price_written_anew_keeps_where_it_was_looked_up(desk: Desk) -> None:
+    desk.money.put_price(Price("local", "m", "EUR", 2, 8, date(2026, 1, 1), source="the meter"))
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        tools = await enter(pilot, "m")
+        tools.query_one("#prices-grid", Grid).focus()
+        await settle(pilot)
+        await pilot.press("p")
+        await settle(pilot)
+        fill(app, input="3")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+    (price,) = desk.money.prices()
+    assert (price.input, price.source, price.checked) == (3, "the meter", date.today())
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_times_of_a_call_add_up_and_are_foretold(desk: Desk, size: tuple[int, int]) -> None:
+    for fresh, output in ((100, 10), (3_000, 900), (800, 50), (2_000, 5), (3_000, 90)):
+        total = 350 + 0.4 * fresh + 5 * output
+        clocks = {"ttft_ms": 400 + 0.4 * fresh, "queue_ms": 100.0, "prefill_ms": 0.4 * fresh}
+        desk.money.ledger.record(
+            Call(datetime.now(UTC), "http://a", "served", "chat", Usage(fresh, output), total, **clocks)
+        )
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=size) as pilot:
+        tools = await enter(pilot, "m")
+        grid = tools.query_one("#used-grid", Grid)
+        grid.go_to(next(row.key for row in grid.rows if row.cells[1] == "served"))
+        await settle(pilot)
+        await pilot.press("w")
+        await settle(pilot)
+        shown = screen_text(app)
+        assert all(word in shown for word in ("network", "queue", "prefill", "decode", "2,000.0 ms"))
+        assert "α 0.400 ms · β 5.00 ms" in shown
+        assert "2,000 ms predicted, 2,000 ms measured" in " ".join(shown.replace("│", " ").split())
 
 
 async def test_the_sums_of_machines_are_the_source_s(desk: Desk) -> None:

@@ -16,7 +16,7 @@ from workbench.records.money import Waterfall
 from workbench.records.usage import Call, UsageSum
 from workbench.usage.ledger import GROUPS, Group, added
 from workbench.usage.times import call_phases, trace_phases
-from workbench.usage.words import phase_name
+from workbench.usage.words import phase_lines, phase_name
 
 BAR: int = 30
 
@@ -114,13 +114,8 @@ def waterfall(front: FrontEnds, trace_id: str, as_json: bool) -> None:
 
 def print_waterfall(parts: Waterfall) -> None:
     """A line a phase, its bar where it lies in the whole."""
-    width, start = max((len(phase_name(p.name)) for p in parts.phases), default=0), 0.0
-    scale = BAR / parts.total_ms if parts.total_ms else 0.0
-    for p in parts.phases:
-        bar = " " * int(start * scale) + "█" * max(1, round(p.ms * scale))
-        say(f"{phase_name(p.name):<{width}}  {p.ms:>10,.1f} ms  {bar}", newlines=False)
-        start += p.ms
-    say(f"{tr('total'):<{max(width, len(tr('total')))}}  {parts.total_ms:>10,.1f} ms")
+    for line in phase_lines(parts, BAR):
+        say(line, newlines=False)
 
 
 @usage.command()

@@ -1,0 +1,82 @@
+"""Where time went: the newest question's and call's phases, and what the stored calls say of the next one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from screens.style import Line, Tone, count
+from workbench.i18n import tr
+from workbench.records.money import LatencyFit, Waterfall
+from workbench.records.usage import Call, Forecast
+from workbench.usage.times import call_phases, trace_phases
+from workbench.usage.words import phase_lines
+
+if TYPE_CHECKING:
+    from workbench.desk import Desk
+
+BAR: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What there is to tell: of the newest question, and of the newest call of a model with the calls before it."""
+
+    question: str
+    asked: Waterfall | None
+    call: Call | None
+    forecast: Forecast | None
+    fit: LatencyFit | None
+
+
+def read_times(desk: Desk, model: str) -> Times:
+    """Of ``model``, or of whichever was called last for ""."""
+    ledger, traces = desk.money.ledger, desk.traces(1)
+    question = traces[0].query if traces else ""
+    asked = trace_phases(desk.trace(traces[0].id)) if traces else None
+    call = next(iter(ledger.calls(1, model)), None)
+    if call is None:
+        return Times(question, asked, None, None, None)
+    foretold = ledger.forecast(call.model, call.server), ledger.fit(call.model, call.server)
+    return Times(question, asked, call, *foretold)
+
+
+def times_lines(times: Times) -> list[Line]:
+    """The phases as bars, then predicted against measured."""
+    lines: list[Line] = []
+    if times.asked:
+        lines += [(f"{tr('Newest question')} ", Tone.STRONG), (times.question, Tone.DIM), *_bars(times.asked), "\n\n"]
+    if times.call is None:
+        return [*lines, (tr("No model was called yet."), Tone.DIM)]
+    lines += [(f"{tr('Newest call')} ", Tone.STRONG), (f"{times.call.model} {times.call.server}", Tone.DIM)]
+    return [*lines, *_bars(call_phases(times.call)), "\n\n", *_foretold(times.call, times.forecast, times.fit)]
+
+
+def _bars(parts: Waterfall) -> list[Line]:
+    *phases, total = phase_lines(parts, BAR)
+    return [*(f"\n{line}" for line in phases), (f"\n{total}", Tone.DIM)]
+
+
+def _foretold(call: Call, forecast: Forecast | None, fit: LatencyFit | None) -> list[Line]:
+    lines: list[Line] = [(tr("Predicted against measured"), Tone.STRONG)]
+    if forecast:
+        said = tr(
+            "TTFT {ttft} ms, TPOT {tpot} ms (medians of {calls} calls); TTFT + (N-1)·TPOT misses by {error} (median)",
+            ttft=f"{forecast.ttft_ms:,.0f}",
+            tpot=f"{forecast.tpot_ms:.1f}",
+            calls=count(forecast.calls),
+            error=f"{forecast.error:.1%}",
+        )
+        lines += [f"\n{said}"]
+    if fit is None:
+        return [*lines, ("\n" + tr("Too few calls, or too much alike, to tell α from β."), Tone.DIM)]
+    r2 = "–" if fit.r2 is None else f"{fit.r2:.3f}"
+    said = tr(
+        "{fresh} fresh and {output} written: {predicted} ms predicted, {measured} ms measured",
+        fresh=count(call.usage.fresh),
+        output=count(call.usage.output),
+        predicted=f"{fit.predict(call.usage.fresh, call.usage.output):,.0f}",
+        measured=f"{call.total_ms:,.0f}",
+    )
+    found = f"L0 {fit.fixed_ms:,.0f} ms · α {fit.alpha_ms:.3f} ms · β {fit.beta_ms:.2f} ms · R² {r2} · n {fit.calls}"
+    return [*lines, f"\n{found}", f"\n{said}"]
