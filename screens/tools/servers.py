@@ -12,21 +12,23 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
+from screens.dialogs import ConfirmDialog
+from screens.models.served import where_words
 from screens.style import Line, Tone, content, count, size
 from screens.tools.form import Answers, FormDialog, number
 from screens.tools.form import Line as FormLine
+from screens.tools.found import Kept, change_lines, contract_lines, load_lines, probe_lines, server_lines
 from screens.tools.tab import ToolTab
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job
+from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.inventory.words import layer_name
+from workbench.records.corpus import EmbedderInfo
 from workbench.records.inventory import ProbeReport
 from workbench.records.servers import ContractReport, LoadTest, ServedModel, Server
 
 if TYPE_CHECKING:
     from workbench.ports import Cancel
-
-MARKS = {"kept": ("✓", Tone.GOOD), "differs": ("~", Tone.WARN), "refused": ("◦", Tone.DIM), "broken": ("✗", Tone.BAD)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ class Chosen:
         """ "URL#MODEL"."""
         return f"{self.server.endpoint.url}#{self.model.id if self.model else ''}"
 
+    @property
+    def title(self) -> str:
+        """The model's short name, or the address."""
+        return self.model.name if self.model else self.server.endpoint.url
+
 
 class ServersTab(ToolTab):
     """Servers with their models beside what was last found out about one."""
@@ -51,11 +58,14 @@ class ServersTab(ToolTab):
         Binding("c", "contract", "Contract", id="tools.contract", tooltip="Holds it against what its dialect promises"),
         Binding("l", "load", "Load test", id="tools.load", tooltip="Many requests, and Little's law"),
         Binding("p", "probe", "Probe", id="tools.probe", tooltip="Names the layer that fails"),
+        Binding("e", "embed", "Embed", id="tools.embed", tooltip="Embeds new collections with this model"),
+        Binding("h", "here", "Embed here", show=False, id="tools.here", tooltip="Embeds new collections here again"),
         Binding("r", "look", "Look again", id="tools.look", tooltip="What answers now"),
         Binding("delete", "forget", "Forget", show=False, id="tools.forget", tooltip="Drops the address"),
         Binding("escape", "stop", "Stop", show=False, id="tools.stop", tooltip="Stops what runs, or shuts the tools"),
     ]
     _job: Job | None = None
+    _shown = ""
     _looked = False
 
     def compose(self) -> ComposeResult:
@@ -112,6 +122,32 @@ class ServersTab(ToolTab):
         box.border_title = content(title)
         self.query_one("#report Static", Static).update(content(*lines))
 
+    @on(Grid.Highlighted, "#servers-grid")
+    def show_facts(self) -> None:
+        """What it is, and its last contract report; not over what runs or was just found about the same row."""
+        chosen = self._chosen
+        if chosen is None or self._job or chosen.name == self._shown:
+            return
+        self._shown = chosen.name
+        self.jobs.read(self, lambda: self._kept(chosen), lambda kept: self._tell(chosen, kept))
+
+    def _kept(self, chosen: Chosen) -> Kept | None:
+        reports = self.desk.servers.reports
+        found = reports.all(chosen.server.endpoint.url, chosen.model.id if chosen.model else "")
+        return Kept(found[0], reports.before(found[0]), reports.changes(found[0])) if found else None
+
+    def _tell(self, chosen: Chosen, kept: Kept | None) -> None:
+        if self._job or chosen.name != self._shown:
+            return
+        lines = [*server_lines(chosen.server, chosen.model), "\n"]
+        if kept is None:
+            lines.append((tr("Not examined yet: c does."), Tone.DIM))
+        else:
+            when = f"{kept.report.created.astimezone():%Y-%m-%d %H:%M}"
+            told = tr("contract of {when}, {version}", when=when, version=f"{kept.report.kind} {kept.report.version}")
+            lines += [(told.strip(), Tone.STRONG), "\n", *contract_lines(kept.report), "\n\n", *change_lines(kept)]
+        self._say(*lines, title=chosen.title)
+
     @on(Grid.Opened, "#servers-grid")
     def action_use(self) -> None:
         """Puts the model to work."""
@@ -136,17 +172,61 @@ class ServersTab(ToolTab):
             self.jobs.read(self, lambda: self.desk.servers.add(*asked), lambda _: self.action_look())
 
     def action_forget(self) -> None:
-        """Drops the address under the cursor."""
-        if chosen := self._chosen:
-            url = chosen.server.endpoint.url
-            self.jobs.read(self, lambda: self.desk.servers.remove(url), lambda _: self.action_look())
+        """Drops the address under the cursor, once that is meant."""
+        if not (chosen := self._chosen):
+            return
+        url = chosen.server.endpoint.url
+
+        def forget(sure: bool | None) -> None:
+            if sure:
+                self.jobs.read(self, lambda: self.desk.servers.remove(url), lambda _: self.action_look())
+
+        question = tr("Forget {url}, and what embeds there?", url=url)
+        self.app.push_screen(ConfirmDialog(tr("Forget an address"), question, tr("Forget it"), tr("Keep it")), forget)
+
+    def action_embed(self) -> None:
+        """Asks for the prefixes that the model's card wants, then embeds new collections with it."""
+        if not (chosen := self._chosen):
+            return
+        lines = (
+            FormLine("query", tr("Before questions"), "", tr("as its card says, e.g. query:")),
+            FormLine("passage", tr("Before passages"), "", tr("as its card says, e.g. passage:")),
+        )
+        note = tr("New collections are embedded with it; others keep what made their vectors. A server adds no prefix.")
+        dialog = FormDialog(tr("Embed with {name}", name=chosen.title), lines, _prefixes, note)
+        self.app.push_screen(dialog, lambda asked: self._embed(chosen, asked))
+
+    def _embed(self, chosen: Chosen, asked: tuple[str, str] | None) -> None:
+        if asked is None:
+            return
+        url, model = chosen.server.endpoint.url, chosen.model.id if chosen.model else ""
+        self._say((tr("asking for vectors…"), Tone.DIM), title=chosen.title)
+        self.jobs.read(
+            self,
+            lambda: self.desk.servers.embed_with(url, model, query_prefix=asked[0], passage_prefix=asked[1]),
+            self._embeds,
+            self._ended,
+        )
+
+    def _embeds(self, info: EmbedderInfo) -> None:
+        shape = {"name": info.name, "count": info.dimension, "tokens": info.max_tokens}
+        told = tr("{name}: {count} dimensions, texts up to {tokens} tokens.", **shape)
+        more = tr("New collections are embedded with it. It tells no token vectors, so there is no late interaction.")
+        self._say(("✓ ", Tone.GOOD), told, "\n", more, title=tr("Embedder"))
+
+    def action_here(self) -> None:
+        """This machine embeds again."""
+        said = tr("New collections are embedded on this machine.")
+        self.jobs.read(
+            self, self.desk.servers.embed_here, lambda _: self._say(("✓ ", Tone.GOOD), said, title=tr("Embedder"))
+        )
 
     def action_contract(self) -> None:
         """Every promise in turn."""
         if not (chosen := self._chosen) or self._job:
             return
         url, model = chosen.server.endpoint.url, chosen.model.id if chosen.model else ""
-        self._say((tr("examining…"), Tone.DIM), title=chosen.name)
+        self._say((tr("examining…"), Tone.DIM), title=chosen.title)
         self._job = self.jobs.run(
             self,
             tr("contract"),
@@ -158,12 +238,12 @@ class ServersTab(ToolTab):
 
     def _examined(self, report: ContractReport | None) -> None:
         self._job = None
-        if report:
-            self._say(*_contract_lines(report), title=f"{report.kind} {report.version} · {report.model}")
+        self._shown = ""
+        self.show_facts()
 
-    def _ended(self, error: Exception) -> None:
+    def _ended(self, error: WorkbenchError) -> None:
         self._job = None
-        self._say(("✗ ", Tone.BAD), str(error))
+        self._say(("✗ ", Tone.BAD), f"{error.title}: {error.message}", f"\n→ {error.remedy}" if error.remedy else "")
 
     def action_load(self) -> None:
         """Asks how many requests, then sends them."""
@@ -180,19 +260,19 @@ class ServersTab(ToolTab):
         def run(cancel: Cancel) -> Iterator[LoadTest]:
             yield self.desk.servers.load_test(url, model, *asked, cancel=cancel)
 
-        self._say((tr("sending…"), Tone.DIM), title=chosen.name)
+        self._say((tr("sending…"), Tone.DIM), title=chosen.title)
         self._job = self.jobs.run(self, tr("load test"), run, then=self._loaded, failed=self._ended)
 
     def _loaded(self, found: LoadTest | None) -> None:
         self._job = None
         if found:
-            self._say(*_load_lines(found), title=f"{found.model} · {found.url}")
+            self._say(*load_lines(found), title=f"{found.model} · {found.url}")
 
     def action_probe(self) -> None:
         """Layer by layer."""
         if not (chosen := self._chosen) or self._job:
             return
-        self._say((tr("probing…"), Tone.DIM), title=chosen.name)
+        self._say((tr("probing…"), Tone.DIM), title=chosen.title)
         self._job = self.jobs.run(
             self,
             tr("probe"),
@@ -204,7 +284,7 @@ class ServersTab(ToolTab):
     def _probed(self, report: ProbeReport | None) -> None:
         self._job = None
         if report:
-            self._say(*_probe_lines(report), title=report.model)
+            self._say(*probe_lines(report), title=report.model)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Stopping is possible while something runs; else the key shuts the tools."""
@@ -217,23 +297,22 @@ class ServersTab(ToolTab):
 
 
 def _nothing() -> str:
-    return tr("u uses a model in place of the loaded one; c examines a server; l sends many requests; p probes it.")
+    return tr("a adds an address; u uses a model; e embeds with it; c examines it; l loads it; p probes it.")
 
 
 def _cells(chosen: Chosen) -> tuple[Line, ...]:
-    where = {"machine": tr("this machine"), "network": tr("the network"), "cloud": tr("the cloud")}
     server, model = chosen.server, chosen.model
     if model is None:
         mark: Line = ("✗", Tone.BAD) if server.problem else ("●", Tone.GOOD)
         named = f"{server.endpoint.url} · {server.kind} {server.version}".strip()
         open_: Line = ((" ⚠ " + tr("listens beyond this machine"), Tone.WARN) if server.exposed else "",)
         told: Line = ((named, Tone.STRONG), open_, (f" {server.problem}", Tone.BAD))
-        return mark, told, where[server.reach], "", "", ""
+        return mark, told, where_words(server.reach), "", "", ""
     tone = Tone.PLAIN if model.reach == "machine" else Tone.WARN
     return (
         ("●", Tone.GOOD) if model.loaded else ("◦", Tone.DIM),
-        f"  {model.id}",
-        (where[model.reach], tone),
+        f"  {model.name}",
+        (where_words(model.reach), tone),
         model.quantization or "–",
         size(model.bytes) if model.bytes else "–",
         count(model.context) if model.context else "–",
@@ -246,6 +325,11 @@ def _address(answers: Answers) -> tuple[str, str]:
     return answers["url"], answers["variable"]
 
 
+def _prefixes(answers: Answers) -> tuple[str, str]:
+    query, passage = (f"{answers[name]} " if answers[name] else "" for name in ("query", "passage"))
+    return query, passage
+
+
 def _rate(answers: Answers) -> tuple[float, int]:
     rate, requests = number(answers, "rate", tr("Requests a second")), number(answers, "requests", tr("In all"))
     if not 0 < rate <= 1000 or not 1 <= requests <= 10_000:
@@ -255,52 +339,3 @@ def _rate(answers: Answers) -> tuple[float, int]:
 
 def _tell_check(job: Job, report: ContractReport) -> None:
     job.detail = report.checks[-1].name
-
-
-def _contract_lines(report: ContractReport) -> list[Line]:
-    lines: list[Line] = []
-    for check in report.checks:
-        lines += [MARKS[check.outcome], f" {check.name} ", (f"{check.detail}\n", Tone.DIM)]
-    kept = sum(check.outcome == "kept" for check in report.checks)
-    told = tr(
-        "{kept} of {all} promises kept · ~ differs · ◦ says that it can't · ✗ broken", kept=kept, all=len(report.checks)
-    )
-    return [*lines, "\n", (told, Tone.STRONG)]
-
-
-def _load_lines(found: LoadTest) -> list[Line]:
-    ttft = "–" if found.ttft_p50_s is None else f"{found.ttft_p50_s:.2f} s"
-    return [
-        tr(
-            "{served}/s served of {rate}/s sent, {failed} failed. {tokens} tokens/s in all.",
-            served=f"{found.served:.2f}",
-            rate=f"{found.rate:g}",
-            failed=found.failed,
-            tokens=f"{found.tokens_per_second:.1f}",
-        ),
-        "\n",
-        tr(
-            "a request: mean {mean} s, p50 {p50} s, p95 {p95} s, first token p50 {ttft}",
-            mean=f"{found.mean_s:.2f}",
-            p50=f"{found.p50_s:.2f}",
-            p95=f"{found.p95_s:.2f}",
-            ttft=ttft,
-        ),
-        "\n",
-        tr(
-            "in the system at once: {count} counted, {little} by Little's law (λ·W)",
-            count=f"{found.in_system:.2f}",
-            little=f"{found.little:.2f}",
-        ),
-    ]
-
-
-def _probe_lines(report: ProbeReport) -> list[Line]:
-    lines: list[Line] = []
-    for step in report.steps:
-        mark: Line = ("✓ ", Tone.GOOD) if step.passed else ("✗ ", Tone.BAD)
-        lines += [mark, layer_name(step.layer), (f"  {step.detail} ({step.ms:,.0f} ms)\n", Tone.DIM)]
-    if report.failed:
-        lines += ["\n", (tr("The layer that fails: {layer}.", layer=layer_name(report.failed.layer)), Tone.STRONG)]
-        lines += [f"\n→ {report.failed.remedy}"] if report.failed.remedy else []
-    return lines

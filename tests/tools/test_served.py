@@ -9,16 +9,17 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from screens.app import WorkbenchApp
+from screens.dialogs import ConfirmDialog
 from screens.tools import ToolsScreen
 from screens.tools.form import FormDialog
 from screens.widgets.grid import Grid
 from storage import open_store
 from tests.screens.helpers import LARGE, settle
-from tests.servers.conftest import llama_server
+from tests.servers.conftest import embedding_server, llama_server
 from workbench.desk import Desk
 from workbench.usage.times import call_phases
 
-__all__ = ["llama_server"]
+__all__ = ["embedding_server", "llama_server"]
 
 
 async def report(pilot: Pilot[int], words: str) -> str:
@@ -50,6 +51,14 @@ async def test_a_server_is_added_used_probed_and_loaded_and_its_calls_are_counte
         grid = app.screen.query_one("#servers-grid", Grid)
         (model,) = (row.key for row in grid.rows if row.key.startswith(llama_server) and not row.key.endswith("#"))
         grid.go_to(model)
+        told = await report(pilot, "Not examined yet")
+        assert "this machine" in told
+        assert "its port listens on this machine alone" in told
+        await pilot.press("c")
+        told = await report(pilot, "The first report")
+        assert "✓ streams in pieces" in told
+        (kept,) = desk.servers.reports.all()
+        assert f"{kept.kept} of {len(kept.checks)} promises kept" in told
         await pilot.press("u")
         assert "answers from now on" in await report(pilot, "answers from now on")
         await pilot.press("p")
@@ -59,9 +68,39 @@ async def test_a_server_is_added_used_probed_and_loaded_and_its_calls_are_counte
         app.screen.query_one("#requests", Input).value = "3"
         await pilot.press("ctrl+s")
         assert "by Little's law" in await report(pilot, "Little")
+        await pilot.press("delete")
+        assert isinstance(app.screen, ConfirmDialog)
+        await pilot.press("y")
+        await settle(pilot)
+        assert llama_server not in {endpoint.url for endpoint in desk.servers.endpoints()}
     calls = [call for call in desk.money.ledger.calls() if call.server == llama_server]
     assert {call.purpose for call in calls} == {"probe"}
     assert all(call.usage.input > 0 and call.usage.output > 0 for call in calls)
     assert all(sum(p.ms for p in call_phases(c).phases) == pytest.approx(c.total_ms) for c in calls)
     assert "network" in {p.name for call in calls for p in call_phases(call).phases}
+    desk.close()
+
+
+@pytest.mark.model
+async def test_a_served_model_is_chosen_to_embed_and_dropped_again(embedding_server: str, tmp_path: Path) -> None:
+    desk = Desk(open_store(tmp_path / "lab.db"))
+    desk.servers.add(embedding_server)
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        app.action_tools("servers")
+        await settle(pilot)
+        grid = app.screen.query_one("#servers-grid", Grid)
+        grid.go_to(next(row.key for row in grid.rows if row.key.startswith(embedding_server)))
+        await pilot.press("e")
+        assert isinstance(app.screen, FormDialog)
+        app.screen.query_one("#passage", Input).value = "passage:"
+        await pilot.press("ctrl+s")
+        assert "576 dimensions" in await report(pilot, "dimensions")
+        (name,) = desk.servers.embedders.names()
+        card = desk.servers.embedders.card(name)
+        assert card is not None
+        assert (card.query_prefix, card.passage_prefix) == ("", "passage: ")
+        await pilot.press("h")
+        assert "embedded on this machine" in await report(pilot, "embedded on this machine")
     desk.close()
