@@ -108,3 +108,40 @@ def test_patterns_that_no_grammar_can_hold_are_left_to_the_check() -> None:
 def test_whatever_a_model_writes_is_a_value_or_a_fault(output: str) -> None:
     value, faults = SchemaCheck(INVOICE).check(output)
     assert (value is None) == bool(faults)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        '{"$ref": "#"}',
+        '{"allOf": [{"$ref": "#"}]}',
+        '{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}',
+        '{"$dynamicRef": "#"}',
+    ],
+)
+def test_a_schema_that_goes_round_in_a_circle_is_refused_in_words(schema: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        SchemaCheck(schema)
+    assert "refers to itself without end" in refused.value.message
+
+
+def test_a_schema_of_definitions_that_multiply_is_refused_before_it_takes_hours() -> None:
+    steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 10} for n in range(9)}
+    bomb = json.dumps({"$defs": {**steps, "d9": {"type": "integer"}}, "$ref": "#/$defs/d0"})
+    with pytest.raises(UsageError) as refused:
+        SchemaCheck(bomb)
+    assert "more than 20,000 references" in refused.value.message
+
+
+def test_a_bomb_within_a_property_goes_off_bounded() -> None:
+    bomb = json.dumps({"properties": {"a": {"allOf": [{"$ref": "#"}] * 10}}})
+    nested = '{"a": ' * 12 + "1" + "}" * 12
+    with pytest.raises(UsageError) as refused:
+        SchemaCheck(bomb).check(nested)
+    assert "references" in refused.value.message
+
+
+def test_a_tree_may_name_itself_for_its_branches() -> None:
+    tree = SchemaCheck('{"properties": {"v": {"type": "integer"}, "c": {"items": {"$ref": "#"}}}, "required": ["v"]}')
+    assert tree.check('{"v": 1, "c": [{"v": 2, "c": []}]}')[1] == ()
+    assert [fault.path for fault in tree.check('{"v": 1, "c": [{"v": 2, "c": [{}]}]}')[1]] == ["$.c[0].c[0]"]

@@ -234,6 +234,8 @@ def _generation_error(failed: protocol.Failed) -> str:
             return tr("The grammar has no root rule, or left the model no token to go on with.")
         case "schema":
             return tr("The engine can't make a grammar of the schema: {reason}", reason=failed.detail)
+        case "recursion":
+            return tr("The schema refers to itself, which a grammar can't: ask without a grammar.")
         case "prompt":
             return tr("The prompt is empty.")
         case _:

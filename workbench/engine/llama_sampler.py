@@ -9,10 +9,13 @@ import llama_cpp.llama_cpp as ll
 import numpy as np
 
 from workbench.engine.llama_model import NativeError, NativeModel
+from workbench.engine.protocol import FailureKind
 from workbench.records.models import GenerationSettings
 
 PENALISED = 64
 """How many of the last tokens the repeat penalty looks at; llama.cpp's default."""
+LONGEST_GRAMMAR = 1 << 18
+"""Characters. A schema that repeats repetitions can ask for millions of rules."""
 CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama_token_data
 
 
@@ -93,8 +96,13 @@ def _grammar(settings: GenerationSettings) -> str:
 
     try:
         grammar: str = json_schema_to_gbnf(settings.json_schema)
+    except (KeyError, RecursionError) as error:  # a definition that names itself isn't found while it is being made
+        raise NativeError("recursion", str(error)) from error
     except Exception as error:  # it may fail in any way on a schema of somebody's own
-        raise NativeError("schema", str(error) or type(error).__name__) from error
+        kind: FailureKind = "recursion" if str(error) == "Unsupported ref #" else "schema"
+        raise NativeError(kind, str(error) or type(error).__name__) from error
+    if len(grammar) > LONGEST_GRAMMAR:
+        raise NativeError("schema", f"it would have {len(grammar):,} characters")
     return grammar
 
 

@@ -21,6 +21,7 @@ FailureKind: TypeAlias = Literal[
     "adapter",
     "grammar",
     "schema",
+    "recursion",
     "prompt",
     "decode",
     "vector",

@@ -10,7 +10,7 @@ from typing import Any, Final
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.playground import Fault, FaultKind
-from workbench.text.json_schema import compile_schema, strict_json, unfenced
+from workbench.text.json_schema import compile_schema, endless_or, strict_json, unfenced
 
 INVOICE: Final = """{
   "type": "object",
@@ -60,9 +60,7 @@ class SchemaCheck:
         try:
             found = [_fault(error) for error in self._validator.iter_errors(value)]
         except Exception as error:
-            raise UsageError(
-                tr("The schema can't be used"), str(error) or type(error).__name__, tr("Correct the schema.")
-            ) from error
+            raise UsageError(tr("The schema can't be used"), endless_or(error), tr("Correct the schema.")) from error
         found.sort(key=lambda fault: fault.kind == "semantic")
         return (None if found else _typed(value, self._validator.schema)), tuple(found[:MOST_FAULTS])
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from datetime import date
+from itertools import count
 from typing import Any, Final
 
 from workbench.i18n import tr
 
 PATTERN_SECONDS: Final = 1.0
 LONGEST_PATTERN: Final = 10_000
+MOST_REFERENCES: Final = 20_000
+"""References that one validator follows. Ten definitions that each name the next one ten times make a thousand million."""
+REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _FENCE: Final = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
 _FULL_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
@@ -43,7 +48,9 @@ def compile_pattern(pattern: str) -> Any:
 
 
 def compile_schema(schema: str, *, formats: bool = False) -> Any:
-    """A jsonschema validator that fetches nothing: a reference to elsewhere can't be resolved.
+    """A jsonschema validator that fetches nothing and ends: a reference to elsewhere, or round in a circle, is refused.
+
+    References inside properties and items come to light with a value that has them: validating raises then.
 
     Args:
         formats: a ``format`` is checked, too; a "date" is then a day of the calendar, as RFC 3339 writes it.
@@ -66,8 +73,23 @@ def compile_schema(schema: str, *, formats: bool = False) -> Any:
     extend: Any = validators.extend  # untyped in the stubs
     checker = FormatChecker()
     checker.checks("date", ValueError)(_is_date)
-    limited = extend(kind, {"pattern": _limited_pattern})
-    return limited(value, registry=Registry(), format_checker=checker if formats else None)
+    followed = count(1)
+    references = {key: _counted(kind.VALIDATORS[key], followed) for key in REFERENCES if key in kind.VALIDATORS}
+    limited = extend(kind, {"pattern": _limited_pattern, **references})
+    validator = limited(value, registry=Registry(), format_checker=checker if formats else None)
+    try:
+        for _ in validator.iter_errors(None):  # any value shows where the outermost references lead
+            pass
+    except Exception as error:
+        raise ValueError(tr("the schema can't be understood: {reason}", reason=endless_or(error))) from error
+    return validator
+
+
+def endless_or(error: Exception) -> str:
+    """Why validating failed, in words, where the schema is to blame."""
+    if isinstance(error, RecursionError):
+        return tr("it refers to itself without end")
+    return str(error) or type(error).__name__
 
 
 def _object(schema: str) -> dict[str, Any]:
@@ -79,6 +101,17 @@ def _object(schema: str) -> dict[str, Any]:
 
 def _is_date(value: object) -> bool:
     return not isinstance(value, str) or bool(_FULL_DATE.fullmatch(value) and date.fromisoformat(value))
+
+
+def _counted(keyword: Callable[..., Any], followed: Iterator[int]) -> Callable[..., Any]:
+    """The keyword, which gives up when all of the validator's references have been followed too often."""
+
+    def limited(validator: Any, reference: Any, instance: object, schema: Any) -> Any:
+        if next(followed) > MOST_REFERENCES:
+            raise ValueError(tr("it leads over more than {count} references", count=f"{MOST_REFERENCES:,}"))
+        return keyword(validator, reference, instance, schema)
+
+    return limited
 
 
 def _limited_pattern(_validator: Any, pattern: str, instance: object, _schema: Any) -> Any:
