@@ -9,7 +9,7 @@ from textual.content import Content
 
 from screens.style import Line, Tone, content, count, size
 from workbench.i18n import tr
-from workbench.records.models import LoadSettings, MemoryEstimate, MemoryFit, ModelFile, Verdict
+from workbench.records.models import LoadSettings, MemoryEstimate, MemoryFit, ModelFile, Verdict, change
 
 BAR: Final = 14
 SIGNS: Final[dict[Verdict, tuple[str, Tone]]] = {
@@ -37,7 +37,7 @@ def memory_lines(file: ModelFile, settings: LoadSettings, fit: MemoryFit, peak: 
     if expected is None:
         return content((tr("Memory: the header doesn't tell."), Tone.DIM))
     return content(
-        *_asked(file, settings, expected), *_parts(expected), *_verdict(fit, expected), *_measured(fit, peak)
+        *_asked(file, settings, expected), *_parts(expected), *_verdict(fit, expected), *_measured(fit, expected, peak)
     )
 
 
@@ -85,10 +85,16 @@ def _verdict(fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
     yield count(fit.largest_context)
 
 
-def _measured(fit: MemoryFit, peak: int) -> Iterator[Line]:
+def _measured(fit: MemoryFit, expected: MemoryEstimate, peak: int) -> Iterator[Line]:
+    """Like with like: the engine's buffers with those of an earlier load, the process with its own peak."""
     if last := fit.measured:
         yield ("\n" + tr("engine's buffers measured") + " ", Tone.DIM)
         yield f"{size(last.measured.total)} ({last.told})"
+    if not expected.device:
+        yield ("\n" + tr("process while it answers") + " ", Tone.DIM)
+        yield size(expected.resident)
     if peak:
         yield ("\n" + tr("process at its peak") + " ", Tone.DIM)
         yield size(peak)
+        if not expected.device:
+            yield f" ({change(peak / expected.resident - 1)})"

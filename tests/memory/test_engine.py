@@ -12,7 +12,7 @@ from workbench.desk import Desk
 from workbench.engine.client import load_generator
 from workbench.engine.gguf_header import read_header
 from workbench.memory.estimate import estimate
-from workbench.records.models import LoadSettings
+from workbench.records.models import GenerationSettings, LoadSettings
 
 pytestmark = pytest.mark.model
 
@@ -33,10 +33,13 @@ def test_the_real_model_takes_what_was_foreseen_within_5_per_cent(settings: Load
     loaded = load_generator(file, settings)
     try:
         taken = loaded.model.memory
+        *_, _ = loaded.generate("The keeper wrote the hour into the book. " * 60, GenerationSettings(max_tokens=2))
+        peak = loaded.gauges().rss_peak
     finally:
         loaded.close()
     assert foreseen
     assert foreseen.buffers == pytest.approx(taken.total, rel=0.05)
+    assert foreseen.resident == pytest.approx(peak, rel=0.05)
     assert foreseen.weights == pytest.approx(taken.weights, rel=0.01)
     assert foreseen.kv_cache == pytest.approx(taken.kv_cache, rel=0.01)
 

@@ -29,8 +29,10 @@ CONTEXT_STEP = 256
 """The engine rounds a context up to this many tokens, and a window's cells too."""
 LARGEST_MICRO_BATCH = 512
 F32, F16 = 4, 2
-PROCESS_BYTES = 80 << 20
-"""The child process beside the engine's buffers: interpreter, libraries, thread stacks, vocabulary."""
+PROCESS_BYTES = 61 << 20
+"""The child process beside the engine's buffers: interpreter, libraries, thread stacks."""
+ENTRY_BYTES = 200
+"""What an entry of the vocabulary takes in its process: its text and merges, and its place among the candidates."""
 
 
 def weight_bytes(parameters: float, bits: float) -> float:
@@ -67,7 +69,8 @@ def estimate(file: ModelFile, settings: LoadSettings) -> MemoryEstimate | None:
         kv_cache=cache,
         compute=compute,
         output=output,
-        margin=PROCESS_BYTES,
+        margin=PROCESS_BYTES + shape.vocabulary * ENTRY_BYTES,
+        touched=min(compute, _layer_bytes(file) * _micro_batch(settings, context)),
         device=_on_device(file, settings.gpu_layers, cache, compute),
         terms=terms,
     )
@@ -109,12 +112,17 @@ def _compute_term(file: ModelFile, settings: LoadSettings, context: int) -> Memo
     logits = (shape.vocabulary + 2 * file.embedding) * F32
     cells = context if shape.caches else 0
     if settings.flash_attention:
-        layer = (3 * shape.feed_forward + 3 * file.embedding) * F32 + cells * F16
+        layer = _layer_bytes(file) + cells * F16
     else:
         heads = file.heads * file.head_dimension + file.kv_heads * file.head_dimension
         layer = (3 * file.embedding + 2 * heads) * F32 + cells * (file.heads + 1) * F32
     what = tr("{tokens} tokens × {each} B", tokens=tokens, each=f"{max(logits, layer):,}")
     return MemoryTerm("compute", what, tokens * max(logits, layer))
+
+
+def _layer_bytes(file: ModelFile) -> int:
+    """Scratch of the feed-forward for one token: all that generating writes to, where logits are asked of one token."""
+    return (3 * file.shape.feed_forward + 3 * file.embedding) * F32
 
 
 def _on_device(file: ModelFile, gpu_layers: int, cache: int, compute: int) -> int:

@@ -285,6 +285,8 @@ class MemoryEstimate:
     Attributes:
         context: tokens, as the engine rounds them.
         margin: what the process takes beside the engine's buffers.
+        touched: how much of the scratch is written to while it answers. The rest is reserved for logits of whole
+            batches, which only a measurement asks for, and takes no memory until then.
         device: how much of the total lies on the GPU.
         terms: what the parts are sums of, before they were corrected.
         loads: how many measured loads of the architecture corrected the parts.
@@ -299,6 +301,7 @@ class MemoryEstimate:
     device: int = 0
     terms: tuple[MemoryTerm, ...] = ()
     loads: int = 0
+    touched: int = 0
 
     @property
     def buffers(self) -> int:
@@ -309,6 +312,11 @@ class MemoryEstimate:
     def total(self) -> int:
         """What has to be free."""
         return self.buffers + self.margin
+
+    @property
+    def resident(self) -> int:
+        """The peak of the process's resident memory while it answers, without a GPU."""
+        return self.weights + self.kv_cache + self.touched + self.margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +333,11 @@ class MemoryFit:
     estimate: MemoryEstimate | None
     largest_context: int
     measured: MemoryMeasurement | None = None
+
+
+def change(share: float) -> str:
+    """A share as "+1.2%"; what is rounded to nothing has no sign."""
+    return f"{share:+.1%}" if round(share, 3) else "0.0%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,8 +357,8 @@ class MemoryMeasurement:
 
     @property
     def told(self) -> str:
-        """The error as "+1.2%"; what is rounded to nothing has no sign."""
-        return f"{self.error:+.1%}" if round(self.error, 3) else "0.0%"
+        """The error as "+1.2%"."""
+        return change(self.error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,8 @@ def _show_one(file: ModelFile, memory: MemoryFit, grid: MemoryGrid, as_json: boo
         return
     for term in memory.estimate.terms:
         click.echo(f"  {size(term.bytes):>10}  {term.part}: {term.what}")
+    if not memory.estimate.device:
+        say(tr("process while it answers") + f" {size(memory.estimate.resident)}")
     if memory.measured:
         taken = size(memory.measured.measured.total)
         say(tr("measured at the last such load: {size} ({error})", size=taken, error=memory.measured.told))
