@@ -16,6 +16,7 @@ from workbench.browsing import Browser
 from workbench.corpus.ingest import Ingester
 from workbench.curation import Curator
 from workbench.decisions.decisions import Decisions
+from workbench.decisions.measurements import Measurements
 from workbench.engine import gauges
 from workbench.engine.client import engine_available
 from workbench.errors import EngineError, MissingModelError, NotFoundError
@@ -122,7 +123,8 @@ class Desk:
         self._lenses = Lenses(store, self._embedders.of, lambda: self._library.generator)
         self._tokens = TokenLab(lambda: self._library.generator, self._open_embedder)
         self._money = Money(store.entries, ledger, self._benchmarks)
-        self._decisions = Decisions(store.entries, self._evals, self._benchmarks)
+        measured = Measurements(self._evals, self._benchmarks, self._money)
+        self._decisions = Decisions(store.entries, self._evals, measured)
         self._inventory = Inventory(store.entries, self._library, self._servers, self._calls_for("probe"))
         self._sql = SqlTools(store.sql, store.entries)
         self._inspector = Inspector(store, self._searcher, self._calls_for("ask"))

@@ -19,6 +19,8 @@ from workbench.errors import NotFoundError, UsageError
 from workbench.records.benchmarks import BenchManifest, BenchModel, BenchPlan, Machine, Sample
 from workbench.records.decisions import Criterion, Option, Sheet, Value
 from workbench.records.evals import DecisionRecord
+from workbench.records.money import Price, Usage
+from workbench.records.usage import Call
 
 
 @pytest.fixture
@@ -77,6 +79,25 @@ def test_a_sheet_takes_its_values_from_a_bench(desk: Desk) -> None:
     assert speed.tokens_per_second == pytest.approx(40.0)
     with pytest.raises(NotFoundError, match="names no figure"):
         desk.decisions.measured(f"bench:{bench.id}:m:tg999")
+
+
+def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) -> None:
+    for n in range(1, 21):
+        used = Usage(1_000, 11)
+        desk.money.ledger.record(Call(datetime.now(UTC), "", "m", "ask", used, 100.0 * n, ttft_ms=50.0 * n))
+    desk.money.put_price(Price("local", "m", "EUR", 2, 8, date(2026, 1, 1)))
+    p95 = desk.decisions.measured("calls:m:p95")
+    assert (p95.value, p95.evidence) == (1_900, "calls:m:p95")
+    assert p95.low is not None
+    assert p95.low < 1_900
+    assert desk.decisions.measured("calls:m:ttft").value == 500
+    assert desk.decisions.measured("cost:local#m:call").value == pytest.approx((1_000 * 2 + 11 * 8) / 1e6)
+    assert desk.decisions.measured("cost:m:output").value == 8
+    for nothing in ("calls:nobody:p95", "calls:m:colour", "cost:m:colour"):
+        with pytest.raises(NotFoundError, match="names no figure"):
+            desk.decisions.measured(nothing)
+    desk.decisions.write("by measure", "speed 1 less\nm: speed=calls:m:p95")
+    assert desk.decisions.sheet("by measure").options[0].values["speed"] == p95
 
 
 @pytest.mark.parametrize("link", ["", "run", "run:x:recall", "bench:1", "ftp:1:x", "run:1:"])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Final
 
-from workbench.benchmarks import Benchmarks
+from workbench.decisions.measurements import Measurements
 from workbench.decisions.sheet import judge
 from workbench.decisions.writing import read_sheet
 from workbench.errors import NotFoundError, UsageError
@@ -17,14 +16,12 @@ from workbench.ports import EntryRepository
 from workbench.records.decisions import Criterion, Option, Sheet, Value, Verdict
 from workbench.records.evals import DecisionRecord
 
-LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128"
-
 
 class Decisions:
     """Sheets by their titles, and decision records. Every method may be called from any thread."""
 
-    def __init__(self, entries: EntryRepository, evals: EvalLab, benchmarks: Benchmarks) -> None:
-        self._entries, self._evals, self._benchmarks = entries, evals, benchmarks
+    def __init__(self, entries: EntryRepository, evals: EvalLab, measurements: Measurements) -> None:
+        self._entries, self._evals, self._measurements = entries, evals, measurements
 
     def sheets(self) -> tuple[Sheet, ...]:
         """By title."""
@@ -81,39 +78,8 @@ class Decisions:
         return self.put(replace(sheet, options=tuple(options.values())))
 
     def measured(self, link: str) -> Value:
-        """The value that a link names, with its interval and the link as its evidence.
-
-        ``run:ID:METRIC`` is an evaluation's metric over all its cases, ``bench:ID:MODEL:TEST`` a benchmark's speed.
-
-        Raises:
-            UsageError: it is no link.
-            NotFoundError: no such run or bench, or nothing of that name was measured there.
-        """
-        kind, _, rest = link.partition(":")
-        number, _, name = rest.partition(":")
-        if kind not in ("run", "bench") or not number.isdecimal() or not name:
-            raise UsageError(
-                tr("Not a link to a measurement"),
-                tr("“{link}” names none.", link=link),
-                tr("E.g. {links}", links=LINKS),
-            )
-        found = self._of_run(int(number), name) if kind == "run" else self._of_bench(int(number), name)
-        if found is None:
-            raise NotFoundError(
-                tr("Nothing was measured there"), tr("“{link}” names no figure.", link=link), tr("Look at its report.")
-            )
-        return replace(found, evidence=link)
-
-    def _of_run(self, run_id: int, metric: str) -> Value | None:
-        found = self._evals.report(run_id).overall.metrics.get(metric)
-        return Value(found.value, found.low, found.high) if found else None
-
-    def _of_bench(self, bench_id: int, name: str) -> Value | None:
-        model, _, test = name.rpartition(":")
-        rows = self._benchmarks.report(bench_id).rows
-        speeds = [row.speed(test) for row in rows if row.model.name == model]
-        found = next((speed for speed in speeds if speed), None)
-        return Value(found.mean, found.low, found.high) if found else None
+        """The value that a link to a measurement names. See ``Measurements``. Raises UsageError, NotFoundError."""
+        return self._measurements.value(link)
 
     def judge(self, title: str) -> Verdict:
         """Hard filters, then the weighted sum, with sensitivity and Pareto front. Raises NotFoundError, UsageError."""

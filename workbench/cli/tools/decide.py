@@ -8,7 +8,8 @@ import click
 
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
-from workbench.decisions.decisions import LINKS, overdue
+from workbench.decisions.decisions import overdue
+from workbench.decisions.measurements import LINKS
 from workbench.decisions.symptoms import find_symptoms
 from workbench.decisions.utility import value_of_information
 from workbench.decisions.writing import write_sheet
@@ -143,7 +144,8 @@ def criterion(
 def option(front: FrontEnds, sheet: str, name: str, values: tuple[str, ...], penalty: float | None) -> None:
     """Adds an option to a sheet, or changes its values.
 
-    A VALUE is a number, or a link to a measurement, whose interval comes along: run:12:recall@5, bench:3:MODEL:tg128
+    A VALUE is a number, or a link to a measurement, whose interval comes along: run:12:recall@5, bench:3:MODEL:tg128,
+    calls:MODEL:ttft, tpot or p95 (ms), cost:PROVIDER#MODEL:call, input or output
     """
     with front.desk() as desk:
         read = {}

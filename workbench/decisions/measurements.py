@@ -1,0 +1,88 @@
+"""Links to what was measured here, and the values that they name: how a sheet is filled without typing numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from workbench.benchmarks import Benchmarks
+from workbench.errors import NotFoundError, UsageError
+from workbench.evals.lab import EvalLab
+from workbench.evals.measuring.statistics import order_interval
+from workbench.i18n import tr
+from workbench.money.costs import call_cost
+from workbench.money.money import Money
+from workbench.records.decisions import Value
+
+LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128, calls:MODEL:p95, cost:PROVIDER#MODEL:call"
+
+
+class Measurements:
+    """Values by their links.
+
+    ``run:ID:METRIC`` is an evaluation's metric over all its cases; ``bench:ID:MODEL:TEST`` a benchmark's speed;
+    ``calls:MODEL:ttft|tpot|p95`` of the ledger's calls, in milliseconds: medians, and the time that 95 % stay under;
+    ``cost:PROVIDER#MODEL:input|output|call`` a price of a million tokens, or the model's mean call at it.
+    """
+
+    def __init__(self, evals: EvalLab, benchmarks: Benchmarks, money: Money) -> None:
+        self._evals, self._benchmarks, self._money = evals, benchmarks, money
+
+    def value(self, link: str) -> Value:
+        """The value that a link names, with its interval where it has one, and the link as its evidence.
+
+        Raises:
+            UsageError: it is no link.
+            NotFoundError: no such run, bench or price, or nothing of that name was measured there.
+        """
+        kind, _, rest = link.partition(":")
+        number, _, name = rest.partition(":")
+        whose, _, figure = rest.rpartition(":")
+        if kind in ("run", "bench") and number.isdecimal() and name:
+            found = self._of_run(int(number), name) if kind == "run" else self._of_bench(int(number), name)
+        elif kind in ("calls", "cost") and whose and figure:
+            found = self._of_calls(whose, figure) if kind == "calls" else self._of_price(whose, figure)
+        else:
+            raise UsageError(
+                tr("Not a link to a measurement"),
+                tr("“{link}” names none.", link=link),
+                tr("E.g. {links}", links=LINKS),
+            )
+        if found is None:
+            raise NotFoundError(
+                tr("Nothing was measured there"), tr("“{link}” names no figure.", link=link), tr("Look at its report.")
+            )
+        return replace(found, evidence=link)
+
+    def _of_run(self, run_id: int, metric: str) -> Value | None:
+        found = self._evals.report(run_id).overall.metrics.get(metric)
+        return Value(found.value, found.low, found.high) if found else None
+
+    def _of_bench(self, bench_id: int, name: str) -> Value | None:
+        model, _, test = name.rpartition(":")
+        rows = self._benchmarks.report(bench_id).rows
+        speeds = [row.speed(test) for row in rows if row.model.name == model]
+        found = next((speed for speed in speeds if speed), None)
+        return Value(found.mean, found.low, found.high) if found else None
+
+    def _of_calls(self, model: str, figure: str) -> Value | None:
+        calls = self._money.ledger.calls(model=model)
+        times = {
+            "ttft": ([c.ttft_ms for c in calls if c.ttft_ms is not None], 0.5),
+            "tpot": ([c.tpot_ms for c in calls if c.tpot_ms is not None], 0.5),
+            "p95": ([c.total_ms for c in calls], 0.95),
+        }
+        measured, q = times.get(figure, ([], 0.5))
+        if not measured:
+            return None
+        found = order_interval(np.array(measured), q)
+        return Value(found.value, found.low, found.high)
+
+    def _of_price(self, name: str, figure: str) -> Value | None:
+        price = self._money.price(name)
+        call = self._money.mean_call(price.model)
+        costs = {"input": price.input, "output": price.output, "call": call_cost(call, price) if call else None}
+        found = costs.get(figure)
+        return None if found is None else Value(found)
