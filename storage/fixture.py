@@ -21,11 +21,11 @@ ROW_LIMIT: Final = 1_000
 _STEPS: Final = 2_000  # virtual machine instructions between two looks at the clock
 
 # What a query may do: read tables and views, call functions, recurse. Everything else is refused when it is prepared.
-_ALLOWED: Final = frozenset(
+ALLOWED: Final = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, 33}  # 33: SQLITE_RECURSIVE
 )
 # Functions that load code, or make values of any size in one step, which no time limit stops.
-_REFUSED_FUNCTIONS: Final = frozenset({"load_extension", "fts3_tokenizer", "zeroblob", "randomblob"})
+REFUSED_FUNCTIONS: Final = frozenset({"load_extension", "fts3_tokenizer", "zeroblob", "randomblob"})
 
 
 class FixtureRunner:
@@ -41,7 +41,7 @@ class FixtureRunner:
 
     def run(self, fixture: Path, sql: str) -> ResultSet:
         """The result set of one SELECT. Raises NotFoundError, FileError, QueryError."""
-        connection = _open(fixture)
+        connection = open_read_only(fixture)
         try:
             connection.set_authorizer(_authorize)
             deadline = time.monotonic() + self._time_limit
@@ -51,7 +51,7 @@ class FixtureRunner:
                 raise QueryError(tr("Not a query"), tr("It returns no rows: only a SELECT does."), kind="syntax")
             rows = cursor.fetchmany(self._row_limit + 1)
         except (Error, sqlite3.Warning, ValueError) as error:  # ValueError: a NUL in the text
-            raise _as_query_error(error, fixture, self._time_limit) from error
+            raise as_query_error(error, fixture, self._time_limit) from error
         finally:
             connection.close()
         if len(rows) > self._row_limit:
@@ -61,7 +61,7 @@ class FixtureRunner:
         return ResultSet(tuple(name for name, *_ in cursor.description), tuple(map(tuple, rows)))
 
 
-def _open(fixture: Path) -> Connection:
+def open_read_only(fixture: Path) -> Connection:
     """A connection that can't write. Where no log waits, SQLite is told that nobody writes: it then makes no files."""
     if not fixture.is_file():
         raise NotFoundError(
@@ -83,9 +83,9 @@ def _open(fixture: Path) -> Connection:
 
 
 def _authorize(action: int, first: str | None, second: str | None, _schema: str | None, _source: str | None) -> int:
-    if action not in _ALLOWED:
+    if action not in ALLOWED:
         return sqlite3.SQLITE_DENY
-    refused = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _REFUSED_FUNCTIONS
+    refused = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in REFUSED_FUNCTIONS
     return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
 
 
@@ -95,7 +95,8 @@ def _not_a_database(error: Error, fixture: Path) -> FileError:
     )
 
 
-def _as_query_error(error: Exception, fixture: Path, time_limit: float) -> QueryError | FileError:
+def as_query_error(error: Exception, fixture: Path, time_limit: float) -> QueryError | FileError:
+    """A driver's error in words; ``time_limit`` in seconds is what an interrupted query ran into."""
     text = str(error)
     if "interrupted" in text:
         return QueryError(

@@ -26,6 +26,7 @@ from storage.runs import FileRuns
 from storage.search import FileSearch
 from storage.servers import FileServers
 from storage.settings import FileSettings
+from storage.sql_reader import FileSqlReader
 from storage.traces import FileTraces
 from storage.usage import FileCalls, FileEntries
 from workbench.ports import Store
@@ -53,6 +54,7 @@ class FileStore:
         self._datasets = FileDatasets(connections)
         self._runs = FileRuns(connections)
         self._fixtures = FixtureRunner()
+        self._sql = FileSqlReader(connections.path)
         self._servers = FileServers(connections)
         self._calls = FileCalls(connections)
         self._entries = FileEntries(connections)
@@ -147,6 +149,11 @@ class FileStore:
     def fixtures(self) -> FixtureRunner:
         """SQL on read-only files beside the workbench's own."""
         return self._fixtures
+
+    @property
+    def sql(self) -> FileSqlReader:
+        """SQL that reads this file and others."""
+        return self._sql
 
     @property
     def servers(self) -> FileServers:

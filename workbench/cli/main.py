@@ -24,7 +24,7 @@ from workbench.cli.models import bench, cards, chat, files, ladder, presets
 from workbench.cli.servers import servers
 from workbench.cli.streams import discard_output, prepare_streams
 from workbench.cli.tools import decide as decisions
-from workbench.cli.tools import inventory, money, tokens, usage
+from workbench.cli.tools import inventory, money, sql, tokens, usage
 from workbench.errors import UsageError, WorkbenchError, reason_of
 from workbench.i18n import tr
 
@@ -109,6 +109,7 @@ for family in (
     money,
     decisions,
     inventory,
+    sql,
 ):
     for command in family.COMMANDS:
         workbench.add_command(command)

@@ -33,6 +33,7 @@ from workbench.ports.runtimes import (
     Vector,
 )
 from workbench.ports.servers import ServerRepository
+from workbench.ports.sql import SqlReader
 from workbench.ports.usage import CallRepository, EntryRepository
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "SearchRepository",
     "ServerRepository",
     "SettingsRepository",
+    "SqlReader",
     "SqlRunner",
     "SqlValue",
     "Store",

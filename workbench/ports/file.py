@@ -19,6 +19,7 @@ from workbench.ports.ladders import LadderRepository
 from workbench.ports.lenses import LensRepository
 from workbench.ports.library import LibraryRepository
 from workbench.ports.servers import ServerRepository
+from workbench.ports.sql import SqlReader
 from workbench.ports.usage import CallRepository, EntryRepository
 from workbench.records.answers import Trace
 from workbench.records.models import MemoryMeasurement, ModelFile
@@ -191,6 +192,11 @@ class Store(Protocol):
     @property
     def fixtures(self) -> SqlRunner:
         """SQL on read-only files beside the workbench's own."""
+        ...
+
+    @property
+    def sql(self) -> SqlReader:
+        """SQL that reads this file and others."""
         ...
 
     @property

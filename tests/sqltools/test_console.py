@@ -1,0 +1,113 @@
+"""The console on real files: schema, limits, cancelling, reading while something writes, history, exports."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import Cancelled
+from workbench.ports import Store
+from workbench.records.sql import Policy, QueryResult, SqlHistory
+from workbench.sqltools import SqlTools
+from workbench.sqltools.exporting import as_text
+from workbench.sqltools.validator import ORDER, explanation
+
+
+def test_the_schema_tells_keys_and_rows(tools: SqlTools, school: Path) -> None:
+    pagos = tools.schema(school).table("PAGOS")
+    assert pagos is not None
+    assert pagos.rows == 5
+    key, student = pagos.columns[0], pagos.column("alumno_id")
+    assert key.unique
+    assert student is not None
+    assert (student.references, student.not_null, student.unique) == ("alumnos.alumno_id", True, False)
+    assert any("pagos_campus (campus)" in index for index in pagos.indexes)
+
+
+def test_nine_controls_each_with_its_name(tools: SqlTools, school: Path) -> None:
+    verdict = tools.check("SELECT campus FROM pagos", school)
+    assert tuple(control.name for control in verdict.controls) == ORDER
+    assert len(ORDER) == 9
+
+
+def test_a_limit_is_put_in_or_lowered(tools: SqlTools, school: Path) -> None:
+    policy = Policy(rows=3, rewrite=True)
+    for sql in ("SELECT * FROM pagos", "SELECT * FROM pagos LIMIT 5", "SELECT * FROM pagos LIMIT -1"):
+        verdict = tools.check(sql, school, policy)
+        assert verdict.sql.endswith("LIMIT 3")
+        assert len(tools.run(verdict, school, policy).rows) == 3
+    assert tools.check("SELECT * FROM pagos LIMIT 2", school, policy).sql.endswith("LIMIT 2")
+
+
+def test_rows_are_cut_where_nothing_is_rewritten(tools: SqlTools, school: Path) -> None:
+    policy = Policy(rows=2)
+    found = tools.run(tools.check("SELECT * FROM pagos", school, policy), school, policy)
+    assert (len(found.rows), found.cut) == (2, "rows")
+
+
+def test_only_sums_come_out(tools: SqlTools, school: Path) -> None:
+    policy = Policy(aggregate=True)
+    assert tools.check("SELECT campus, SUM(importe) FROM pagos GROUP BY campus", school, policy).accepted
+    for sql in ("SELECT nombre FROM alumnos", "SELECT COUNT(*) FROM pagos UNION ALL SELECT nombre FROM alumnos"):
+        assert not tools.check(sql, school, policy).accepted
+
+
+def test_another_dialect_is_refused_with_the_engines_word(tools: SqlTools, school: Path) -> None:
+    refused = tools.check("SELECT date_trunc('month', fecha) FROM pagos", school)
+    assert "date_trunc" in refused.refusal.lower()
+
+
+def test_a_scan_of_too_many_rows_is_refused_before_it_runs(tools: SqlTools, school: Path) -> None:
+    assert not tools.check("SELECT * FROM pagos AS p WHERE estado = 'x'", school, Policy(scan=4)).accepted
+    assert tools.check("SELECT * FROM pagos WHERE campus = 'Norte'", school, Policy(scan=4)).accepted
+
+
+def test_an_explanation_says_only_what_came_out(tools: SqlTools, school: Path) -> None:
+    result = QueryResult(("campus", "total"), (("Norte", 220.0),), 1.0)
+    schema = tools.schema(school)
+    assert explanation("Norte has 220.", result, schema).state == "kept"
+    assert explanation("Norte has 221.", result, schema).state == "refused"
+    assert explanation("By alumno_id, Norte has 220.", result, schema).state == "refused"
+
+
+def test_it_can_be_stopped(tools: SqlTools, school: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    with pytest.raises(Cancelled):
+        tools.run(tools.check(endless, school), school, Policy(), stop)
+
+
+def test_the_own_file_is_read_while_it_is_written(tools: SqlTools, store: Store) -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    def writing(connection: object) -> None:
+        connection.execute("INSERT INTO setting (key, value) VALUES ('t', '1')")  # type: ignore[attr-defined]  # the driver's
+        began.set()
+        assert go_on.wait(10)
+
+    writer = threading.Thread(target=lambda: store.sql and store._connections.write(writing))  # type: ignore[attr-defined]  # the file's own writer
+    writer.start()
+    assert began.wait(10)
+    sql = "SELECT count(*) FROM setting WHERE key = 't'"
+    during = tools.run(tools.check(sql), None, Policy()).rows
+    go_on.set()
+    writer.join(10)
+    assert (during, tools.run(tools.check(sql), None, Policy()).rows) == (((0,),), ((1,),))
+
+
+def test_the_history_keeps_each_query_once(tools: SqlTools) -> None:
+    for sql in ("SELECT 1", "SELECT 2", "SELECT 1"):
+        tools.remember(sql)
+    assert tools.history() == ("SELECT 1", "SELECT 2")
+    tools.forget()
+    assert tools.history() == SqlHistory().queries
+
+
+def test_exports_hold_nulls_blobs_and_names_that_repeat() -> None:
+    result = QueryResult(("a", "a"), (("x,\n", None), (b"\x01", 2.5)), 1.0)
+    assert as_text(result, "csv") == "a,a\n\"x,\n\",\nX'01',2.5\n"
+    assert json.loads(as_text(result, "json")) == [{"a": "x,\n", "a_2": None}, {"a": "X'01'", "a_2": 2.5}]

@@ -1,0 +1,148 @@
+"""``workbench sql``: queries that read the workbench's own file or another SQLite file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from workbench.cli.display import duration, print_json, print_table, say, stoppable
+from workbench.cli.front import FrontEnds
+from workbench.errors import FileError, QueryError, UsageError, reason_of
+from workbench.i18n import tr
+from workbench.records.sql import Policy, QueryResult, Schema, Verdict
+from workbench.sqltools.exporting import Form, as_text
+from workbench.sqltools.words import MARKS, control_name
+
+
+@click.command()
+@click.argument("query", default="")
+@click.option("--on", "file", type=click.Path(path_type=Path), help="Another SQLite file [the workbench's own].")
+@click.option("--check", is_flag=True, help="Say what the controls, the linter and the plan say; run nothing.")
+@click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows read at most.")
+@click.option("--seconds", type=click.FloatRange(0.01), default=10.0, show_default=True, help="How long it may run.")
+@click.option("--table", "tables", multiple=True, help="A table that may be read; others may not.")
+@click.option("--hide", "hidden", multiple=True, metavar="TABLE.COLUMN", help="A column that may not be read.")
+@click.option("--only", "filters", multiple=True, metavar="TABLE:CONDITION", help="The only rows of a table to see.")
+@click.option("--aggregate", is_flag=True, help="Let only sums, counts and groups out.")
+@click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+@click.option("--output", "-o", "path", type=click.Path(path_type=Path), help="Write the rows here; a new file.")
+@click.option("--history", is_flag=True, help="List the queries that were run.")
+@click.pass_obj
+def sql(
+    front: FrontEnds,
+    query: str,
+    file: Path | None,
+    check: bool,
+    rows: int,
+    seconds: float,
+    tables: tuple[str, ...],
+    hidden: tuple[str, ...],
+    filters: tuple[str, ...],
+    aggregate: bool,
+    form: str,
+    path: Path | None,
+    history: bool,
+) -> None:
+    """Runs one SELECT that can only read; - reads it from standard input. Without a query it prints the schema."""
+    allowed = frozenset(tables) if tables else None
+    restricted = bool(tables or hidden or filters or aggregate)
+    own = dict(map(_filter, filters))
+    policy = Policy(allowed, frozenset(hidden), rows, seconds, restricted, aggregate, own)
+    text = sys.stdin.read() if query == "-" else query
+    with front.desk("read") as desk:
+        if history:
+            for old in desk.sql.history():
+                say(old)
+            return
+        schema = desk.sql.schema(file)
+        if not text.strip():
+            print_json(schema) if form == "json" else _print_schema(schema)
+            return
+        verdict = desk.sql.check(text, file, policy, schema=schema)
+        if check:
+            print_json(verdict) if form == "json" else _print_verdict(verdict)
+            return
+        for finding in verdict.findings:
+            say(f"⚠ {finding.excerpt}: {finding.why} → {finding.better}", err=True)
+        with stoppable() as stop:
+            result = desk.sql.run(verdict, file, policy, stop)
+    _give(result, form, path)
+
+
+def _filter(text: str) -> tuple[str, str]:
+    table, colon, condition = text.partition(":")
+    if not (table and colon and condition.strip()):
+        raise UsageError(
+            tr("No such condition"),
+            tr("“{text}” is not TABLE:CONDITION.", text=text),
+            "--only \"pagos:campus = 'Norte'\"",
+        )
+    return table, condition
+
+
+def _print_schema(schema: Schema) -> None:
+    for table in schema.tables:
+        rows = tr("{count} rows", count=f"{table.rows:,}") if table.rows is not None else tr("rows uncounted")
+        say(f"{table.name}  ({rows})" + (f" · {table.kind}" if table.kind != "table" else ""), bold=True)
+        for column in table.columns:
+            marks = [
+                column.kind,
+                "PRIMARY KEY" if column.key else "UNIQUE" if column.unique else "",
+                "NOT NULL" if column.not_null else "",
+                f"→ {column.references}" if column.references else "",
+            ]
+            say("    " + "  ".join(filter(None, [column.name, *marks])))
+        for index in table.indexes:
+            say(f"    ⌕ {index}", dim=True)
+
+
+def _print_verdict(verdict: Verdict) -> None:
+    print_table(("", tr("control"), ""), [(MARKS[c.state], control_name(c.name), c.message) for c in verdict.controls])
+    if verdict.sql and verdict.sql != verdict.asked.strip():
+        say("\n" + verdict.sql)
+    for finding in verdict.findings:
+        say(f"\n⚠ {finding.excerpt}", bold=True)
+        say(f"  {finding.why}\n  → {finding.better}")
+    if verdict.plan:
+        say("\n" + tr("plan"), bold=True)
+        for step in verdict.plan:
+            say("  " * (step.depth + 1) + step.text)
+        for warning in verdict.warnings:
+            say(f"⚠ {warning}")
+    if not verdict.accepted:
+        raise QueryError(tr("Not allowed"), verdict.refusal, kind="forbidden")
+
+
+def _give(result: QueryResult, form: str, path: Path | None) -> None:
+    if path is not None:
+        chosen: Form = "json" if form == "json" or path.suffix == ".json" else "csv"
+        write_new(path, as_text(result, chosen))
+    elif form == "table":
+        cells = [
+            ["NULL" if c is None else f"{len(c)} B" if isinstance(c, bytes) else str(c) for c in row]
+            for row in result.rows
+        ]
+        print_table(result.columns, cells)
+    else:
+        click.echo(as_text(result, "json" if form == "json" else "csv"), nl=False)
+    told = tr("{count} rows in {time}", count=f"{len(result.rows):,}", time=duration(result.duration_ms / 1000))
+    more = {"rows": tr("there are more: --rows"), "bytes": tr("there is more: the result is too large"), "": ""}
+    say(" · ".join(filter(None, [told, more[result.cut]])), err=True, dim=True)
+
+
+def write_new(path: Path, text: str) -> None:
+    """A file that wasn't there. Raises FileError."""
+    try:
+        with path.open("x", encoding="utf-8", newline="") as out:
+            out.write(text)
+    except OSError as error:
+        raise FileError(
+            tr("Not written"),
+            tr("{path} can't be written: {reason}", path=path, reason=reason_of(error)),
+            tr("Give another file with -o."),
+        ) from error
+
+
+COMMANDS = (sql,)

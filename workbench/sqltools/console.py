@@ -1,0 +1,69 @@
+"""The SQL tools that the desk hands out."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Final
+
+from workbench.errors import QueryError
+from workbench.i18n import tr
+from workbench.ports import Cancel, EntryRepository, SqlReader
+from workbench.records.sql import Policy, QueryLimits, QueryResult, Schema, SqlHistory, Verdict
+from workbench.sqltools.validator import validate
+
+KEPT: Final = 200
+"""Queries that the history keeps."""
+HISTORY: Final = "console"
+
+
+class SqlTools:
+    """Queries on the workbench's own file (``file`` None) or on another SQLite file, which can only read.
+
+    Every method may be called from any thread, and raises NotFoundError or FileError when the file can't be read.
+    """
+
+    def __init__(self, reader: SqlReader, entries: EntryRepository) -> None:
+        self._reader, self._entries = reader, entries
+        self._lock = threading.Lock()
+
+    def schema(self, file: Path | None = None) -> Schema:
+        """Tables with columns, types, keys, indexes and rows."""
+        return self._reader.schema(file)
+
+    def check(
+        self,
+        sql: str,
+        file: Path | None = None,
+        policy: Policy | None = None,
+        question: str = "",
+        schema: Schema | None = None,
+    ) -> Verdict:
+        """The nine controls, the linter's findings and the plan; nothing runs.
+
+        Args:
+            schema: as read before, where it is at hand.
+        """
+        known = schema or self._reader.schema(file)
+        return validate(sql, known, policy or Policy(), lambda text: self._reader.compile(file, text), question)
+
+    def run(self, verdict: Verdict, file: Path | None, policy: Policy, cancel: Cancel | None = None) -> QueryResult:
+        """The rows of a query that was accepted. Raises QueryError (refused, failed, too slow), Cancelled."""
+        if not verdict.accepted:
+            raise QueryError(tr("Not allowed"), verdict.refusal, kind="forbidden")
+        return self._reader.run(file, verdict.sql, QueryLimits(policy.rows, policy.seconds), cancel)
+
+    def history(self) -> tuple[str, ...]:
+        """Queries that were run in the console, newest first."""
+        kept = self._entries.get(SqlHistory, HISTORY)
+        return kept.queries if kept else ()
+
+    def remember(self, sql: str) -> None:
+        """Puts a query first in the history; the oldest beyond ``KEPT`` goes."""
+        with self._lock:
+            others = (old for old in self.history() if old != sql)
+            self._entries.put(HISTORY, SqlHistory((sql, *others)[:KEPT]))
+
+    def forget(self) -> None:
+        """Empties the history."""
+        self._entries.remove(SqlHistory, HISTORY)

@@ -1,0 +1,290 @@
+"""The nine controls of a query before it runs: what it is, what it reads, how far it goes.
+
+Read-only, allowed tables, allowed columns, row limit, time limit, dialect, aggregation, the person's own rows, and an
+explanation that says only what came out. The first eight are held here; ``explanation`` once there is a result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, get_args
+
+from workbench.errors import QueryError
+from workbench.i18n import tr
+from workbench.records.sql import (
+    Compiled,
+    Control,
+    ControlName,
+    ControlState,
+    PlanStep,
+    Policy,
+    QueryResult,
+    Schema,
+    Verdict,
+)
+from workbench.sqltools.linter import lint
+from workbench.sqltools.plans import warnings
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+ORDER: Final = get_args(ControlName)
+LONGEST: Final = 20_000
+"""Characters of a query."""
+
+# Values of any size in one step, which no time limit stops.
+_WIDE: Final = re.compile(r"%[-+ #0!,]*(\*|\d{5,})|%[-+ #0!,\d]*\.(\*|\d{5,})")
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)?")
+
+Compile = Callable[[str], Compiled]
+
+
+@dataclass
+class _Case:
+    """A query on its way through the controls."""
+
+    tree: exp.Expr | None
+    sql: str
+    controls: list[Control]
+
+    def say(self, name: ControlName, state: ControlState, message: str = "") -> bool:
+        """Notes how a control ended; whether it didn't refuse."""
+        self.controls.append(Control(name, state, message))
+        return state != "refused"
+
+    def told(self) -> tuple[Control, ...]:
+        """The controls so far, in their order."""
+        return tuple(sorted(self.controls, key=lambda control: ORDER.index(control.name)))
+
+
+def validate(sql: str, schema: Schema, policy: Policy, compile_: Compile, question: str = "") -> Verdict:
+    """What the controls say of ``sql``, with the linter's findings and the plan.
+
+    Args:
+        compile_: prepares a query on the file, as ``SqlReader.compile``.
+        question: what is asked in words, where that is known.
+    """
+    asked = sql.strip().rstrip(";").strip()
+    case = _Case(None, asked, [])
+    if not _query_type(case, asked):
+        return Verdict(sql, "", case.told())
+    findings = lint(case.tree, schema, question) if case.tree is not None else ()
+    if case.tree is not None:
+        _own_rows(case, schema, policy)
+        _row_limit(case, policy)
+    else:
+        case.say("user_filters", "refused" if policy.filters else "not_asked", _unread() if policy.filters else "")
+        case.say("row_limit", "refused" if policy.rewrite else "kept", _unread() if policy.rewrite else "")
+    case.say("time_limit", "kept", tr("It is stopped after {seconds} seconds.", seconds=f"{policy.seconds:g}"))
+    _aggregation(case, policy)
+    try:
+        compiled = compile_(case.sql)
+    except QueryError as error:
+        case.say("dialect", "refused", error.message)
+        return Verdict(sql, "", case.told(), findings)
+    case.say("dialect", "kept")
+    plan = tuple(replace(step, rows=_rows_of(step.scans, schema, case)) for step in compiled.plan)
+    _reads(case, compiled, schema, policy)
+    _scan(case, plan, policy)
+    case.say("explanation", "not_asked")
+    good = all(control.state != "refused" for control in case.controls)
+    return Verdict(sql, case.sql if good else "", case.told(), findings, plan, warnings(plan))
+
+
+def explanation(text: str, result: QueryResult, schema: Schema, known: str = "") -> Control:
+    """Whether ``text`` says only what came out: its numbers stand in the result, no other column is named.
+
+    Args:
+        known: what numbers may also come from, as the question and the query.
+    """
+    given = {_plain(number) for row in result.rows for cell in row for number in _NUMBER.findall(str(cell))}
+    given |= {_plain(f"{cell:.{places}f}") for row in result.rows for cell in row for places in (0, 1, 2)
+              if isinstance(cell, float)}  # fmt: skip
+    given |= {_plain(number) for number in _NUMBER.findall(known)} | {str(len(result.rows))}
+    invented = [number for number in _NUMBER.findall(text) if _plain(number) not in given]
+    shown = {name.lower() for name in result.columns}
+    columns = {column.name.lower() for table in schema.tables for column in table.columns if "_" in column.name}
+    foreign = sorted(w for w in set(re.findall(r"\w+", text.lower())) if w in columns and w not in shown)
+    if invented or foreign:
+        told = ", ".join([*invented, *foreign])
+        return Control("explanation", "refused", tr("It names what the result doesn't hold: {what}.", what=told))
+    return Control("explanation", "kept")
+
+
+def _query_type(case: _Case, sql: str) -> bool:
+    """One SELECT, or WITH … SELECT, without functions that load code or make giants. Parses it on the way."""
+    from sqlglot import exp, parse
+    from sqlglot.errors import SqlglotError
+
+    if not sql:
+        return case.say("query_type", "refused", tr("There is no query."))
+    if len(sql) > LONGEST or "\0" in sql:
+        return case.say("query_type", "refused", tr("It is longer than {count} characters.", count=LONGEST)
+                        if len(sql) > LONGEST else tr("It holds a NUL character."))  # fmt: skip
+    if _first_word(sql) == "pragma":
+        return case.say("query_type", "kept", tr("The engine lets only PRAGMAs through that read."))
+    if _first_word(sql) not in ("select", "with"):
+        return case.say("query_type", "refused", tr("Only one SELECT, or WITH … SELECT, may run."))
+    try:
+        found = [tree for tree in parse(sql, read="sqlite") if tree is not None]
+    except (SqlglotError, RecursionError):
+        return case.say("query_type", "kept", tr("Its form is not known here; the engine alone judges it."))
+    if len(found) != 1:
+        return case.say("query_type", "refused", tr("It is {count} statements; one may run.", count=len(found)))
+    tree = found[0]
+    if not isinstance(tree, exp.Query) or any(tree.find(kind) for kind in (exp.Insert, exp.Update, exp.Delete)):
+        return case.say("query_type", "refused", tr("Only one SELECT, or WITH … SELECT, may run."))
+    if any(_WIDE.search(literal.name) for literal in tree.find_all(exp.Literal) if literal.is_string):
+        return case.say("query_type", "refused", tr("A width of more than 9,999 characters would fill the memory."))
+    if tree.find(exp.Placeholder, exp.Parameter):
+        return case.say("query_type", "refused", tr("It has a place for a value, and there is none to put there."))
+    case.tree = tree
+    return case.say("query_type", "kept")
+
+
+def _own_rows(case: _Case, schema: Schema, policy: Policy) -> None:
+    """Every table that a person sees a part of is replaced by that part: a query can't leave the condition out."""
+    from sqlglot import exp, parse_one
+
+    if case.tree is None or not policy.filters:
+        case.say("user_filters", "not_asked")
+        return
+    conditions = {table.lower(): condition for table, condition in policy.filters.items()}
+    if any(node.args.get("field") is not None for node in case.tree.find_all(exp.In)):
+        case.say("user_filters", "refused", tr("“IN table” reads a whole table: write a query there."))
+        return
+    found = [node for node in case.tree.find_all(exp.Table) if node.name.lower() in conditions]
+    for node in found:
+        part = parse_one(_part(node.name, conditions[node.name.lower()], schema, policy), read="sqlite")
+        if isinstance(part, exp.Select):
+            node.replace(part.subquery(node.alias or node.name))
+    case.sql = case.tree.sql("sqlite")
+    told = ", ".join(f"{node.name}: {conditions[node.name.lower()]}" for node in found)
+    case.say("user_filters", "changed" if found else "kept", told)
+
+
+def _part(table: str, condition: str, schema: Schema, policy: Policy) -> str:
+    """The rows and columns of a table that a person may see."""
+    hidden = {name.lower() for name in policy.hidden}
+    known = schema.table(table)
+    names = [c.name for c in known.columns if f"{table}.{c.name}".lower() not in hidden] if known else []
+    told = ", ".join(map(_quoted, names)) or "*"
+    return f"SELECT {told} FROM {_quoted(table)} WHERE {condition}"  # noqa: S608 -- the policy's own; it is parsed, and only reads
+
+
+def _row_limit(case: _Case, policy: Policy) -> None:
+    """Where the query is rewritten, with a LIMIT of its own that is no higher; else rows are counted while read."""
+    from sqlglot import exp
+
+    if not isinstance(case.tree, exp.Query) or not policy.rewrite:
+        case.say("row_limit", "kept", tr("At most {count} rows are read.", count=f"{policy.rows:,}"))
+        return
+    limit = case.tree.args.get("limit")
+    value = limit.expression if isinstance(limit, exp.Limit) else None
+    if isinstance(value, exp.Literal) and value.name.isdecimal() and int(value.name) <= policy.rows:
+        case.say("row_limit", "kept", f"LIMIT {value.name}")
+        return
+    case.tree = case.tree.limit(policy.rows)
+    case.sql = case.tree.sql("sqlite")
+    case.say("row_limit", "changed", f"LIMIT {policy.rows}")
+
+
+def _aggregation(case: _Case, policy: Policy) -> None:
+    """Sums, counts and their groups: every column that comes out is one of these."""
+    from sqlglot import exp
+
+    if not policy.aggregate:
+        case.say("aggregation", "not_asked")
+        return
+    selects = list(case.tree.find_all(exp.Select)) if case.tree is not None else []
+    outer = [s for s in selects if s.parent_select is None or isinstance(s.parent, exp.SetOperation)]
+    for select in outer:
+        group = select.args.get("group")
+        groups = {e.sql("sqlite").lower() for e in group.expressions} if group else set()
+        for column in select.expressions:
+            bare = column.unalias()
+            if not bare.find(exp.AggFunc) and not ({bare.sql("sqlite").lower(), column.alias.lower()} & groups):
+                why = tr("“{column}” is neither a sum or count nor a group.", column=column.sql("sqlite"))
+                case.say("aggregation", "refused", why)
+                return
+    case.say("aggregation", "kept" if outer else "refused", "" if outer else _unread())
+
+
+def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> None:
+    """Tables and columns by what the engine says it will read: aliases and stars hide nothing from it.
+
+    What a view reads is the view's own; a name that WITH gives is no view.
+    """
+    views = {table.name.lower() for table in schema.tables if table.kind == "view"}
+    direct = {(table, column) for table, column, view in compiled.reads if view not in views}
+    allowed = {name.lower() for name in policy.tables} if policy.tables is not None else None
+    filtered = {table.lower() for table in policy.filters}
+    behind = {table for table, _, view in compiled.reads if view in views} & filtered
+    foreign = sorted({table for table, _ in direct if allowed is not None and table not in allowed})
+    restricted = bool(allowed is not None or filtered or policy.hidden)
+    taken = sorted(_given_names(case) & {table.name.lower() for table in schema.tables}) if restricted else []
+    if taken:  # the engine would tell its reads as those of the view with that name
+        case.say("tables", "refused", tr("The query gives the name of the table {table} anew.", table=taken[0]))
+    elif foreign or behind:
+        told = tr("not allowed: {names}", names=", ".join(foreign or sorted(behind)))
+        case.say("tables", "refused", told)
+    else:
+        case.say(
+            "tables", "kept" if allowed is not None else "not_asked", ", ".join(sorted({table for table, _ in direct}))
+        )
+    hidden = {name.lower() for name in policy.hidden}
+    seen = sorted(f"{table}.{column}" for table, column, _ in compiled.reads if f"{table}.{column}" in hidden)
+    state: ControlState = "refused" if seen else "kept" if hidden else "not_asked"
+    case.say("columns", state, tr("not allowed: {names}", names=", ".join(seen)) if seen else "")
+
+
+def _given_names(case: _Case) -> set[str]:
+    """Names that WITH and AS give to queries."""
+    from sqlglot import exp
+
+    nodes = case.tree.find_all(exp.CTE, exp.Subquery) if case.tree is not None else ()
+    ours = {node.name.lower() for node in case.tree.find_all(exp.Table)} if case.tree is not None else set()
+    return {node.alias.lower() for node in nodes if isinstance(node, exp.CTE) or node.alias.lower() not in ours}
+
+
+def _scan(case: _Case, plan: Sequence[PlanStep], policy: Policy) -> None:
+    """A plan that reads more rows than are allowed is refused as too long, before it has taken any time."""
+    for step in plan:
+        if policy.scan is not None and step.rows is not None and step.rows > policy.scan:
+            why = tr("It reads all {rows} rows of {table}.", rows=f"{step.rows:,}", table=step.scans)
+            case.controls = [control for control in case.controls if control.name != "time_limit"]
+            case.say("time_limit", "refused", why)
+            return
+
+
+def _rows_of(name: str, schema: Schema, case: _Case) -> int | None:
+    """Rows of the table that a plan calls ``name``, which may be its alias."""
+    from sqlglot import exp
+
+    table = schema.table(name) if name else None
+    if table is None and name and case.tree is not None:
+        nodes = [node for node in case.tree.find_all(exp.Table) if node.alias.lower() == name.lower()]
+        table = schema.table(nodes[0].name) if nodes else None
+    return table.rows if table else None
+
+
+def _first_word(sql: str) -> str:
+    """Behind comments and brackets."""
+    bare = re.sub(r"--[^\n]*|/\*.*?\*/", " ", sql, flags=re.DOTALL)
+    found = re.search(r"\w+", bare)
+    return found[0].lower() if found and not bare[: found.start()].strip(" \t\r\n(") else ""
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _plain(number: str) -> str:
+    text = number.replace(",", ".")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _unread() -> str:
+    return tr("Its form is not known here, so that it can't be held to this.")
