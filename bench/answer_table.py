@@ -90,7 +90,8 @@ def entry(language: str, system: str, number: int, question: Question, trace: Tr
         "support": answer.support,
         "text": answer.text,
         "claims": [
-            {"text": c.text, "support": c.support, "level": c.level, "off_topic": c.off_topic} for c in answer.claims
+            {"text": c.text, "support": c.support, "level": c.level, "relevance": c.relevance, "off_topic": c.off_topic}
+            for c in answer.claims
         ],
         "cited": [citation.source_id == question.source_id for c in answer.claims for citation in c.citations],
         "removed": answer.removed,

@@ -140,6 +140,15 @@ def test_a_sentence_that_the_token_limit_cut_is_left_to_the_trace(store: Store) 
     assert span.output.text.endswith("Loans are ren")
 
 
+def test_a_mark_that_the_token_limit_cut_is_no_claim(store: Store) -> None:
+    cut = FakeGenerator("A reader may borrow six books [F", stop="length")
+    got = ask(store, generator=cut)[-1].answer
+    assert got is not None
+    assert [claim.text for claim in got.claims] == ["A reader may borrow six books"]
+    nothing = answer(ask(store, generator=FakeGenerator("[F1", stop="length")), "engine_gone")
+    assert nothing.mode == "extractive"
+
+
 def test_a_model_in_a_loop_is_stopped_and_the_answer_says_so(store: Store) -> None:
     said = "A reader may borrow six books [F1]. "
     traces = ask(store, generator=FakeGenerator(said * 9))

@@ -299,7 +299,7 @@ class _Question:
             yield growth.span("generation", generation)
         if generation.state == "cancelled":
             raise Cancelled
-        if generation.state == "error" or not generation.text.strip():
+        if generation.state == "error" or not writer.finished(generation).strip():
             self._give_up_writing(generation.error or tr("The model ended without writing anything."))
             yield self._quoted(terms, context.evidence, quotes, support)
         elif writer.refused(generation.text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,6 +16,8 @@ from workbench.errors import EngineError
 from workbench.ports import Cancel, Generator
 from workbench.records.answers import AskOptions, Evidence, Generation, Message, Prompt
 from workbench.records.models import GenerationSettings
+
+_BEGUN_MARK: Final = re.compile(r"\s*\[\s*F?\d*\s*\Z")
 
 LARGE: Final = 3_000_000_000
 """Parameters from which on a model cites by itself, and writes freely unless it is told otherwise."""
@@ -91,11 +94,12 @@ class Writer:
         return text.strip().startswith(refusal(self._language)) or (not self.constrained and refuses(text))
 
     def finished(self, generation: Generation) -> str:
-        """The text with citations as marks, without a last sentence cut before its own; the trace keeps it whole."""
+        """The text with citations as marks, without what was cut: a last sentence before its own, a mark. The trace
+        keeps it whole."""
         text = generation.text if self.constrained else readable(generation.text)
         if self.constrained and generation.stop_reason in ("length", "repetition") and "]" in text:
             return text[: text.rindex("]") + 1]
-        return text
+        return _BEGUN_MARK.sub("", text)
 
     def _rendered(self, parts: Sequence[Message]) -> str:
         if not self._generator.model.file.chat_template:
