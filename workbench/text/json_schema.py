@@ -14,7 +14,7 @@ from workbench.i18n import tr
 PATTERN_SECONDS: Final = 1.0
 LONGEST_PATTERN: Final = 10_000
 MOST_REFERENCES: Final = 20_000
-"""References that one validator follows. Ten definitions that each name the next one ten times make a thousand million."""
+"""References that one validator follows. Ten definitions that name the next one ten times each make 10⁹."""
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _FENCE: Final = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
 _FULL_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
