@@ -177,6 +177,16 @@ class WorkbenchApp(OrderedKeysApp):
         await self.action_mode(AskScreen.mode)
         cast(AskScreen, self.screen).open_trace(trace_id, query)
 
+    async def show_run(self, dataset: str, run_id: int) -> None:
+        """Goes to Evals with the cursor on a run."""
+        await self.action_mode(EvalsScreen.mode)
+        cast(EvalsScreen, self.screen).show_place(dataset, run_id)
+
+    async def show_bench(self, number: int) -> None:
+        """Goes to Models with a stored bench."""
+        await self.action_mode(ModelsScreen.mode)
+        cast(ModelsScreen, self.screen).show_bench(number)
+
     def action_tools(self, tab: str = "tokens") -> None:
         """Tokens, money, decisions, servers, over the screen that is shown."""
         if isinstance(self.screen, ToolsScreen):

@@ -105,7 +105,7 @@ class CaseBrowser(ModeScreen):
     def _show_lists(self, lists: Lists) -> None:
         first = not self._lists.datasets
         self._lists = lists
-        if first and lists.runs:
+        if first and lists.runs and not self._go_to:
             self._go_to = Place(lists.runs[0].config.dataset, lists.runs[0].id).key
         self.draw_runs()
         grid = self.query_one("#runs-grid", Grid)

@@ -101,6 +101,10 @@ class MeasuredRoom(Room, Generic[Report, Step]):
         """The newest report."""
         self._read(0)
 
+    def view(self, number: int) -> None:
+        """Brings a stored report into view."""
+        self._read(number)
+
     def entered(self) -> None:
         """The table takes the focus; without one, the pane that says how to begin."""
         self.query_one(f"#{self.kind}-rows-grid" if self._report else f"#{self.kind}-side").focus()

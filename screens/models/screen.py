@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from screens.dialogs import PathDialog
 from screens.messages import HashMoved, ServerSeen
+from screens.models.bench import Bench
 from screens.models.card import Shelf, card, columns, legend, nothing, row, title
 from screens.models.gauges import GaugesStrip
 from screens.models.loading import LoadingScreen
@@ -353,6 +354,13 @@ class ModelsScreen(LoadingScreen):
             self.action_stop()
         else:
             rooms.open(name)
+        self.refresh_bindings()
+
+    def show_bench(self, number: int) -> None:
+        """A stored bench, in its room."""
+        rooms = self.query_one(Rooms)
+        rooms.open("bench")
+        rooms.query_one(Bench).view(number)
         self.refresh_bindings()
 
     def action_unload(self) -> None:

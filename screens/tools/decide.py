@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,19 +12,25 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
+from screens.dialogs import ChoiceDialog
 from screens.style import Line, Tone, content
 from screens.tools.form import Answers, FormDialog
 from screens.tools.form import Line as FormLine
 from screens.tools.sheet import SheetDialog
 from screens.tools.tab import ToolTab
+from screens.tools.times import Times, read_times, times_dialog
 from screens.widgets.grid import Column, Grid, ListPane, Row
-from workbench.decisions.decisions import overdue
+from workbench.decisions.decisions import next_review, overdue
+from workbench.decisions.measurements import links_in
 from workbench.decisions.symptoms import Symptom, symptoms
 from workbench.errors import WorkbenchError
 from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
 from workbench.records.decisions import Scored, Sheet, Verdict
 from workbench.records.evals import DecisionRecord
+
+if TYPE_CHECKING:
+    from screens.app import WorkbenchApp
 
 BAR: Final = 20
 
@@ -61,6 +68,7 @@ class DecideTab(ToolTab):
         Binding(
             "r", "record", "Decide", id="tools.record", tooltip="Writes a decision down; on the sheet under the cursor"
         ),
+        Binding("o", "evidence", "Evidence", id="tools.evidence", tooltip="What was measured, where it was measured"),
         Binding("c", "copy", "Copy", id="tools.copy", tooltip="The decision as Markdown, to the clipboard"),
     ]
 
@@ -96,9 +104,13 @@ class DecideTab(ToolTab):
 
     def _show(self, things: dict[str, Thing]) -> None:
         self._things = things
-        self.query_one(ListPane).show([Row(key, _cells(thing)) for key, thing in things.items()])
+        self.query_one(ListPane).show([Row(key, _cells(thing), _words(thing)) for key, thing in things.items()])
         self.query_one("#things-grid", Grid).go_to(self._wanted)
         self._wanted = ""
+        first = next_review([thing for thing in things.values() if isinstance(thing, DecisionRecord)])
+        told = tr("Next review: {day}, {title}", day=first.review, title=first.title) if first else ""
+        late = first is not None and overdue(first)
+        self.query_one(ListPane).border_subtitle = content((told, Tone.BAD if late else Tone.DIM))
 
     def entered(self) -> None:
         """The list."""
@@ -163,6 +175,49 @@ class DecideTab(ToolTab):
 
         self.jobs.read(self, store, lambda _: self.reload())
 
+    def action_evidence(self) -> None:
+        """Opens what stands behind the thing under the cursor; asks which, of several."""
+        found = _links(self._under_cursor)
+        if not found:
+            self.notify(tr("No measurement stands behind it."), timeout=3)
+        elif len(found) == 1:
+            self._open(next(iter(found)))
+        else:
+            rows = [Row(link, (link, said)) for link, said in found.items()]
+            self.app.push_screen(ChoiceDialog(tr("Evidence"), rows), self._open)
+
+    def _open(self, link: str | None) -> None:
+        kind, _, rest = (link or "").partition(":")
+        whose, _, _ = rest.partition(":") if kind in ("run", "bench") else rest.rpartition(":")
+        if kind == "run":
+            self.jobs.read(self, lambda: self._dataset_of(int(whose)), lambda name: self._go_to_run(name, int(whose)))
+        elif kind == "bench":
+            self._leave_for(self._front.show_bench, int(whose))
+        elif kind == "calls":
+            self.jobs.read(self, lambda: read_times(self.desk, whose), self._tell_times)
+        elif kind == "cost":
+            self._front.action_tools("money")
+
+    def _dataset_of(self, run_id: int) -> str:
+        return next((run.config.dataset for run in self.desk.evals.runs() if run.id == run_id), "")
+
+    def _go_to_run(self, dataset: str, run_id: int) -> None:
+        if dataset:
+            self._leave_for(self._front.show_run, dataset, run_id)
+        else:
+            self.notify(tr("Run {id} is no longer here.", id=run_id), timeout=3)
+
+    def _tell_times(self, times: Times) -> None:
+        self.app.push_screen(times_dialog(times))
+
+    @property
+    def _front(self) -> WorkbenchApp:
+        return cast("WorkbenchApp", self.app)
+
+    def _leave_for(self, shown: Callable[..., Awaitable[None]], *place: object) -> None:
+        self.screen.dismiss(None)
+        self.app.call_later(shown, *place)
+
     def action_copy(self) -> None:
         """The decision under the cursor."""
         thing = self._under_cursor
@@ -190,6 +245,22 @@ def _cells(thing: Thing) -> tuple[Line, ...]:
             return ("●", Tone.GOOD), thing.title, late
         case Symptom():
             return "→", thing.symptom, (thing.layer, Tone.DIM)
+
+
+def _words(thing: Thing) -> str:
+    return " ".join(thing.words) if isinstance(thing, Symptom) else ""
+
+
+def _links(thing: Thing | None) -> dict[str, str]:
+    """The links to measurements behind a thing, each with what it is the evidence of."""
+    match thing:
+        case Judged():
+            values = [(o.name, name, v) for o in thing.sheet.options for name, v in o.values.items()]
+            return {v.evidence: f"{option} · {name} {v.value:g}" for option, name, v in values if ":" in v.evidence}
+        case DecisionRecord():
+            return {f"run:{run}": tr("Run") for run in thing.runs} | dict.fromkeys(links_in(thing.evidence), "")
+        case _:
+            return {}
 
 
 def _title(thing: Thing) -> str:

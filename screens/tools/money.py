@@ -12,13 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.widgets import Input, Static
 
-from screens.dialogs import NoteDialog
 from screens.evals.fields import field
 from screens.style import Line, Tone, content, count
 from screens.tools.form import Answers, FormDialog, number
 from screens.tools.form import Line as FormLine
 from screens.tools.tab import ToolTab
-from screens.tools.times import Times, read_times, times_lines
+from screens.tools.times import Times, read_times, times_dialog
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
@@ -115,7 +114,7 @@ class MoneyTab(ToolTab):
         self.jobs.read(self, lambda: read_times(self.desk, model), self._tell_times)
 
     def _tell_times(self, times: Times) -> None:
-        self.app.push_screen(NoteDialog(tr("Times"), content(*times_lines(times))))
+        self.app.push_screen(times_dialog(times))
 
     def action_price(self) -> None:
         """Asks for a price."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from screens.style import Line, Tone, count
+from screens.dialogs import NoteDialog
+from screens.style import Line, Tone, content, count
 from workbench.i18n import tr
 from workbench.records.money import LatencyFit, Waterfall
 from workbench.records.usage import Call, Forecast
@@ -39,6 +40,11 @@ def read_times(desk: Desk, model: str) -> Times:
         return Times(question, asked, None, None, None)
     foretold = ledger.forecast(call.model, call.server), ledger.fit(call.model, call.server)
     return Times(question, asked, call, *foretold)
+
+
+def times_dialog(times: Times) -> NoteDialog:
+    """They, to read."""
+    return NoteDialog(tr("Times"), content(*times_lines(times)))
 
 
 def times_lines(times: Times) -> list[Line]:

@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import Reactive, reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input
@@ -25,6 +25,8 @@ from screens.style import TONES, Line, Tone, content, plain, text
 from workbench.i18n import tr
 
 _CONSOLE = Console(width=4096)  # Rich needs one to split text into segments; nothing is printed on it
+_MOST_DRAWN = 400
+"""Lines whose drawing is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,26 @@ class Row:
 
     key: str
     cells: tuple[Line, ...]
+    words: str = ""
+    """What it is found by besides its cells."""
     folded: str = field(init=False, repr=False, compare=False)
     """All its words, for searching."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "folded", " ".join(map(plain, self.cells)).casefold())
+        object.__setattr__(self, "folded", " ".join([*map(plain, self.cells), self.words]).casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class _Pen:
+    """What decides how a line looks besides its cells: asked once for a painting, not for each of its lines."""
+
+    width: int
+    widths: tuple[int, ...]
+    plain: Style
+    header: Style
+    cursor: Style
+    tones: dict[Tone, Style]
+    on_cursor: dict[Tone, Style]
 
 
 class Grid(ScrollView, can_focus=True):
@@ -96,7 +113,8 @@ class Grid(ScrollView, can_focus=True):
     }
     """
 
-    cursor: reactive[int] = reactive(0)
+    virtual_size = Reactive(Size(0, 0), layout=False, repaint=False)  # more rows or fewer move nothing around the table
+    cursor: reactive[int] = reactive(0, repaint=False)
 
     class Highlighted(Message):
         """Fires when another row comes under the cursor; ``key`` is "" for an empty table."""
@@ -139,6 +157,8 @@ class Grid(ScrollView, can_focus=True):
         self._wanted = ""
         self._folded: set[int] = set()
         self._longest: dict[int, int] = {}
+        self._pen: _Pen | None = None
+        self._drawn: dict[tuple[tuple[Line, ...], bool], Strip] = {}
 
     # -- what it shows ---------------------------------------------------------------------------------------------
 
@@ -179,16 +199,38 @@ class Grid(ScrollView, can_focus=True):
         self.cursor = next((i for i, row in enumerate(self._rows) if row.key == key), self.cursor)
 
     def _refill(self, key: str, otherwise: int = 0) -> None:
-        wanted = self._wanted
+        wanted, rows, cursor, look = self._wanted, self._rows, self.cursor, self._look()
         self._rows = [r for r in self._all if wanted in r.folded] if wanted else self._all
         otherwise = max(0, min(otherwise, len(self._rows) - 1))
         self._measure()
         place = next((i for i, row in enumerate(self._rows) if row.key == key), otherwise) if key else 0
-        self.virtual_size = Size(0, len(self._rows) + 1)
+        self._hold(len(self._rows))
         self.set_reactive(Grid.cursor, place)
         self._reveal()
-        self.refresh()
+        self._repaint(rows, cursor, look)
         self._tell()
+
+    def _hold(self, rows: int) -> None:
+        """Is as long as so many rows: only a scroll bar that comes or goes moves anything."""
+        size = Size(0, rows + 1)
+        if size != self.virtual_size:
+            self.virtual_size = size
+            self._scroll_update(size)
+
+    def _look(self) -> tuple[object, ...]:
+        """What the lines in view have in common."""
+        return self.scroll_offset, self.size, self._folded, self._longest, len(self._rows) > 1, set(self.marked)
+
+    def _repaint(self, rows: Sequence[Row], cursor: int, look: tuple[object, ...]) -> None:
+        """Draws the lines that changed since the table had these rows, this cursor and this look."""
+        if look != self._look():
+            self.refresh()
+            return
+        top, moved = self.scroll_offset.y, {cursor, self.cursor} if cursor != self.cursor else set()
+        in_view = range(top, top + self.size.height - 1)
+        changed = [n for n in in_view if n in moved or _cells_at(rows, n) != _cells_at(self._rows, n)]
+        if changed:
+            self.refresh(*(Region(0, 1 + n - top, self.size.width, 1) for n in changed))
 
     def _measure(self) -> None:
         """What the rows ask of the columns' widths."""
@@ -213,8 +255,9 @@ class Grid(ScrollView, can_focus=True):
     def watch_cursor(self, old: int, new: int) -> None:
         """Draws the two rows that changed and tells."""
         if old != new:
+            look = self._look()
             self._reveal()
-            self.refresh()
+            self._repaint(self._rows, old, look)
             self._tell()
 
     def _reveal(self) -> None:
@@ -259,24 +302,38 @@ class Grid(ScrollView, can_focus=True):
 
     # -- drawing ---------------------------------------------------------------------------------------------------
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines that were drawn before, with the same styles and widths, are not drawn again."""
+        pen = self._take_pen()
+        if pen != self._pen or len(self._drawn) > _MOST_DRAWN:
+            self._pen = pen
+            self._drawn.clear()
+        return super().render_lines(crop)
+
+    def _take_pen(self) -> _Pen:
+        width = self.scrollable_content_region.width
+        tones = {tone: self.get_component_rich_style(f"grid--{tone}", partial=True) for tone in TONES if tone}
+        header, cursor = self.get_component_rich_style("grid--header"), self.get_component_rich_style("grid--cursor")
+        on_cursor = {} if self.has_focus else tones  # one ink on the accent: tones would not be readable on it
+        return _Pen(width, tuple(self._widths(width)), self.rich_style, header, cursor, tones, on_cursor)
+
     def render_line(self, y: int) -> Strip:
         """The headings on the first line, then the rows in view."""
-        width = self.scrollable_content_region.width
-        styles = {tone: self.get_component_rich_style(f"grid--{tone}", partial=True) for tone in TONES if tone}
-        widths = self._widths(width)
+        pen = self._pen or self._take_pen()
         if y == 0:
-            head = [c.title for c in self._columns]
-            return self._strip(head, widths, styles, width, self.get_component_rich_style("grid--header"))
+            return self._strip([c.title for c in self._columns], pen, pen.tones, pen.header)
         index = y - 1 + self.scroll_offset.y
         if index >= len(self._rows):
-            return Strip.blank(width, self.rich_style)
-        if index != self.cursor or not (self.has_focus or len(self._rows) > 1):
-            return self._strip(self._cells(index), widths, styles, width, self.rich_style)
-        cursor = self.get_component_rich_style("grid--cursor")
-        on_cursor = {} if self.has_focus else styles  # one ink on the accent: tones would not be readable on it
-        return self._strip(self._cells(index), widths, on_cursor, width, cursor)
+            return Strip.blank(pen.width, pen.plain)
+        cells = self._cells(index)
+        on_cursor = index == self.cursor and (self.has_focus or len(self._rows) > 1)
+        drawn = self._drawn.get((cells, on_cursor))
+        if drawn is None:
+            tones, base = (pen.on_cursor, pen.cursor) if on_cursor else (pen.tones, pen.plain)
+            drawn = self._drawn[cells, on_cursor] = self._strip(cells, pen, tones, base)
+        return drawn
 
-    def _cells(self, index: int) -> Sequence[Line]:
+    def _cells(self, index: int) -> tuple[Line, ...]:
         row = self._rows[index]
         return (("▪", Tone.ACCENT), *row.cells[1:]) if row.key in self.marked else row.cells
 
@@ -295,18 +352,20 @@ class Grid(ScrollView, can_focus=True):
         rooms |= {n: left * self._columns[n].share // shares for n in sharing}
         return [rooms.get(n, -1) for n in range(len(self._columns))]
 
-    def _strip(
-        self, cells: Sequence[Line], widths: list[int], styles: dict[Tone, Style], width: int, base: Style
-    ) -> Strip:
+    def _strip(self, cells: Sequence[Line], pen: _Pen, tones: dict[Tone, Style], base: Style) -> Strip:
         line = Text(no_wrap=True, end="")
-        for column, cell, room in zip(self._columns, cells, widths, strict=True):
+        for column, cell, room in zip(self._columns, cells, pen.widths, strict=True):
             if room < 0:
                 continue
             if line:
                 line.append("  ")
-            line.append_text(_fit(text(cell, styles), room, column))
+            line.append_text(_fit(text(cell, tones), room, column))
         segments = line.render(_CONSOLE)
-        return Strip(segments).apply_style(base).adjust_cell_length(width, base)
+        return Strip(segments).apply_style(base).adjust_cell_length(pen.width, base)
+
+
+def _cells_at(rows: Sequence[Row], place: int) -> tuple[Line, ...] | None:
+    return rows[place].cells if place < len(rows) else None
 
 
 def _last(cell: Text, width: int) -> Text:

@@ -17,6 +17,7 @@ from screens.widgets.grid import Grid
 from storage import open_store
 from tests.screens.helpers import LARGE, SMALL, screen_text, settle
 from workbench.desk import Desk
+from workbench.records.benchmarks import BenchManifest, BenchModel, BenchPlan, Machine, Sample
 from workbench.records.decisions import Criterion, Sheet, Value
 from workbench.records.money import Price, Usage
 from workbench.records.usage import Call
@@ -176,6 +177,36 @@ async def test_a_sheet_is_judged_and_decided_on(desk: Desk) -> None:
         assert [record.choice for record in desk.decisions.records()] == ["big"]
         await pilot.press("slash")
         await pilot.press(*"decode")
+        await settle(pilot)
+        assert [row.cells[1] for row in tools.query_one("#things-grid", Grid).rows] == ["The text comes slowly"]
+
+
+async def test_evidence_opens_where_it_was_measured(desk: Desk) -> None:
+    manifest = BenchManifest(Machine("cpu", 2, 2, 8 << 30, "os"), "1", "0.3")
+    model = BenchModel("/m.gguf", "slowpoke", "hash", 1, "Q4")
+    for value in (40.0, 4.0):
+        bench = desk._store.benchmarks.create(BenchPlan(prompt=0, generate=4, repetitions=1), [model], manifest, 1)
+        desk._store.benchmarks.add_sample(Sample(bench.id, 0, "tg4", 0, value, datetime.now(UTC)))
+    desk.decisions.write("speed", "tg4 1\ntwelve 1\nonly: tg4=bench:1:slowpoke:tg4 twelve=12")
+    desk.decisions.decide("Which model", "only", sheet="speed", reasons=["fast"], review="2099-01-01")
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        tools = await enter(pilot, "d")
+        assert "Next review: 2099-01-01, Which model" in screen_text(app)
+        tools.query_one("#things-grid", Grid).go_to("record 1")
+        await settle(pilot)
+        await pilot.press("o")
+        await settle(pilot)
+        assert "Bench 1" in screen_text(app)
+        assert not isinstance(app.screen, ToolsScreen)
+
+
+async def test_a_symptom_is_found_by_its_metric(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        tools = await enter(pilot, "d")
+        await pilot.press("slash")
+        await pilot.press(*"tpot")
         await settle(pilot)
         assert [row.cells[1] for row in tools.query_one("#things-grid", Grid).rows] == ["The text comes slowly"]
 

@@ -147,13 +147,24 @@ class Decisions:
         return self._evals.export_decision(record_id)
 
 
+def due(record: DecisionRecord) -> date | None:
+    """The day of its review; None where that is no date."""
+    try:
+        return date.fromisoformat(record.review.strip()[:10])
+    except ValueError:
+        return None
+
+
 def overdue(record: DecisionRecord, today: date | None = None) -> bool:
     """Its review was to be on an earlier day; a review that isn't a date never is."""
-    try:
-        due = date.fromisoformat(record.review.strip()[:10])
-    except ValueError:
-        return False
-    return due < (today or datetime.now(UTC).date())
+    day = due(record)
+    return day is not None and day < (today or datetime.now(UTC).date())
+
+
+def next_review(records: Sequence[DecisionRecord]) -> DecisionRecord | None:
+    """The decision whose review comes first, overdue ones before all; None where no review has a date."""
+    dated = [(day, record) for record in records if (day := due(record))]
+    return min(dated, key=lambda pair: pair[0])[1] if dated else None
 
 
 def _shown(value: Value) -> str:

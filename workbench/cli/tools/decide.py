@@ -8,7 +8,7 @@ import click
 
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
-from workbench.decisions.decisions import overdue
+from workbench.decisions.decisions import next_review, overdue
 from workbench.decisions.measurements import LINKS
 from workbench.decisions.symptoms import find_symptoms
 from workbench.decisions.utility import value_of_information
@@ -45,6 +45,8 @@ def decide(context: click.Context, as_json: bool) -> None:
         for d in found
     ]
     print_table(("", tr("date"), tr("title"), tr("choice"), tr("review")), rows, right=(0,))
+    if first := next_review(found):
+        say(tr("Next review: {day}, {title}", day=first.review, title=first.title))
 
 
 @decide.command()
