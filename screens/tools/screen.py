@@ -12,8 +12,10 @@ from textual.widgets import TabbedContent, TabPane
 from screens.base import ModeScreen
 from screens.style import Tone, content
 from screens.tools.decide import DecideTab
+from screens.tools.inventory import InventoryTab
 from screens.tools.money import MoneyTab
 from screens.tools.servers import ServersTab
+from screens.tools.sql import SqlTab
 from screens.tools.tab import ToolTab
 from screens.tools.tokens import TokensTab
 from screens.widgets.facts import Fact
@@ -29,12 +31,14 @@ TABS: Final[tuple[tuple[str, str, str, type[ToolTab]], ...]] = (
     ("money", "m", "Money", MoneyTab),
     ("decide", "d", "Decide", DecideTab),
     ("servers", "s", "Servers", ServersTab),
+    ("sql", "q", "SQL", SqlTab),
+    ("inventory", "i", "Inventory", InventoryTab),
 )
 """The id of each tab, its key, its title, and what is in it."""
 
 
 class ToolsScreen(ModeScreen):
-    """Tokens │ Money │ Decide │ Servers, over the screen that it was opened from."""
+    """Tokens │ Money │ Decide │ Servers │ SQL │ Inventory, over the screen that it was opened from."""
 
     CSS_PATH = "tools.tcss"
     AUTO_FOCUS = None
@@ -66,6 +70,22 @@ class ToolsScreen(ModeScreen):
             id="tools.servers",
             show=False,
             tooltip="What answers; use, examine, load it",
+        ),
+        *with_alt(
+            "q",
+            "tab('sql')",
+            "SQL",
+            id="tools.sql",
+            show=False,
+            tooltip="A query that reads, and what is doubtful about it",
+        ),
+        *with_alt(
+            "i",
+            "tab('inventory')",
+            "Inventory",
+            id="tools.inventory",
+            show=False,
+            tooltip="Models here and elsewhere; the four filters",
         ),
         Binding("escape", "back", "Back", id="tools.back", tooltip="To the screen one came from"),
     ]

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from workbench.i18n import tr
 from workbench.inventory.inventory import FILTERS
-from workbench.records.inventory import Offer
+from workbench.records.inventory import Filter, Offer
 
 
 def marks(offer: Offer) -> str:
     """A sign for each of the four filters."""
     return "".join("·" if (seen := offer.filters.get(f)) is None else "✓" if seen.passed else "✗" for f in FILTERS)
+
+
+def filter_name(filter_: Filter) -> str:
+    """One of the four in a word."""
+    return {
+        "exists": tr("exists"),
+        "usable": tr("usable"),
+        "accepts": tr("accepts"),
+        "approved": tr("approved"),
+    }[filter_]
 
 
 def takes(offer: Offer) -> str:
