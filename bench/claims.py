@@ -8,7 +8,8 @@ least weak. "Other answer": the right sentence, and the answer of another questi
 Then how many sentences are off topic of a question: those with its answer, others of the paragraph, of the article and
 of other articles.
 
-Run: OPENBLAS_NUM_THREADS=1 python -m bench.claims [EVERY]   (each second question, by default)
+Run: OPENBLAS_NUM_THREADS=1 python -m bench.claims [EVERY [FIRST]]   (each second question from the first on; scales and
+thresholds were chosen on those, "2 1" asks the others)
 """
 
 from __future__ import annotations
@@ -83,9 +84,9 @@ class Pair:
 class Bench:
     """Both halves, the questions asked, and an embedder."""
 
-    def __init__(self, embedder: Embedder, every: int) -> None:
+    def __init__(self, embedder: Embedder, every: int = 2, first: int = 0) -> None:
         self._halves = {language: half(language) for language in LANGUAGES}
-        numbers = range(0, len(self._halves["en"].questions), every)
+        numbers = range(first, len(self._halves["en"].questions), every)
         self._numbers = [n for n in numbers if all(h.place(n) is not None for h in self._halves.values())]
         self._embedder = embedder
         self._vectors = Vectors(embedder.embed_passages)
@@ -194,7 +195,7 @@ def main(arguments: Sequence[str]) -> None:
     paths.go_offline()
     embedder = open_embedder(paths.embedders_folder() / paths.STARTER_EMBEDDER)
     try:
-        bench = Bench(embedder, int(arguments[0]) if arguments else 2)
+        bench = Bench(embedder, *map(int, arguments))
         for lines in (bench.claims(), bench.relevance()):
             for line in lines:
                 print(line, flush=True)
