@@ -126,6 +126,6 @@ class ToolsScreen(ModeScreen):
         """The marks of the lists."""
         return [
             ("▦ ● →", tr("sheet, decision, symptom with its first move")),
-            ("⚠", tr("a price over 90 days old; a port that listens beyond this machine")),
+            ("⚠", tr("a price or facts over 90 days old; a port that listens beyond this machine")),
             ("● ◦ ✗", tr("a server or model that stands ready, one that doesn't, one that fails")),
         ]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Literal, TypeAlias
 
+from workbench.errors import FileError, reason_of
+from workbench.i18n import tr
 from workbench.records.sql import QueryResult, SqlCell
 
 Form: TypeAlias = Literal["csv", "json"]
@@ -23,6 +26,19 @@ def as_text(result: QueryResult, form: Form) -> str:
     writer.writerow(result.columns)
     writer.writerows([["" if cell is None else _json(cell) for cell in row] for row in result.rows])
     return out.getvalue()
+
+
+def write_new(path: Path, text: str) -> None:
+    """A file that wasn't there. Raises FileError."""
+    try:
+        with path.open("x", encoding="utf-8", newline="") as out:
+            out.write(text)
+    except OSError as error:
+        raise FileError(
+            tr("Not written"),
+            tr("{path} can't be written: {reason}", path=path, reason=reason_of(error)),
+            tr("Give another file with -o."),
+        ) from error
 
 
 def _json(cell: SqlCell) -> str | int | float | None:

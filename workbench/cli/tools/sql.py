@@ -9,10 +9,10 @@ import click
 
 from workbench.cli.display import duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
-from workbench.errors import FileError, QueryError, UsageError, reason_of
+from workbench.errors import QueryError, UsageError
 from workbench.i18n import tr
 from workbench.records.sql import Policy, QueryResult, Schema, Verdict
-from workbench.sqltools.exporting import Form, as_text
+from workbench.sqltools.exporting import Form, as_text, write_new
 from workbench.sqltools.words import MARKS, control_name
 
 
@@ -130,19 +130,6 @@ def _give(result: QueryResult, form: str, path: Path | None) -> None:
     told = tr("{count} rows in {time}", count=f"{len(result.rows):,}", time=duration(result.duration_ms / 1000))
     more = {"rows": tr("there are more: --rows"), "bytes": tr("there is more: the result is too large"), "": ""}
     say(" · ".join(filter(None, [told, more[result.cut]])), err=True, dim=True)
-
-
-def write_new(path: Path, text: str) -> None:
-    """A file that wasn't there. Raises FileError."""
-    try:
-        with path.open("x", encoding="utf-8", newline="") as out:
-            out.write(text)
-    except OSError as error:
-        raise FileError(
-            tr("Not written"),
-            tr("{path} can't be written: {reason}", path=path, reason=reason_of(error)),
-            tr("Give another file with -o."),
-        ) from error
 
 
 COMMANDS = (sql,)

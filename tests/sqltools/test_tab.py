@@ -1,0 +1,95 @@
+"""The SQL tab on a real desk: written, judged, run, exported, opened on another file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static, TextArea
+
+from screens.app import WorkbenchApp
+from screens.tools import ToolsScreen
+from screens.tools.sqlrows import ResultGrid
+from storage import open_store
+from tests.screens.helpers import LARGE, SMALL, screen_text, settle
+from workbench.desk import Desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.setenv("WORKBENCH_MODELS", str(tmp_path))
+    opened = Desk(open_store(tmp_path / "lab.db"))
+    yield opened
+    opened.close()
+
+
+async def enter(pilot: Pilot[int]) -> ToolsScreen:
+    await settle(pilot)
+    await pilot.press("f1")
+    await settle(pilot)
+    await pilot.press("t")
+    await settle(pilot)
+    await pilot.press("alt+q")
+    await settle(pilot)
+    assert isinstance(pilot.app.screen, ToolsScreen)
+    return pilot.app.screen
+
+
+async def run(pilot: Pilot[int], tools: ToolsScreen, sql: str) -> None:
+    tools.query_one("#query", TextArea).text = sql
+    await settle(pilot)
+    await pilot.press("ctrl+r")
+    await settle(pilot)
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_a_query_is_judged_and_run(desk: Desk, school: Path, size: tuple[int, int]) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=size) as pilot:
+        tools = await enter(pilot)
+        await pilot.press("alt+o")
+        await settle(pilot)
+        app.screen.query_one("#path", Input).value = str(school)
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        await run(pilot, tools, "SELECT estado, COUNT(*) AS n FROM pagos WHERE estado != 'x' GROUP BY estado")
+        shown = screen_text(app)
+        assert "pendiente" in shown
+        assert "school.db" in shown
+        assert "⚠" in str(tools.query_one("#verdict Static", Static).content)
+        assert desk.sql.history()[0].startswith("SELECT estado")
+
+
+async def test_a_hundred_thousand_rows_and_a_refused_query(desk: Desk, tmp_path: Path) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        tools = await enter(pilot)
+        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
+        many = f"{numbers} SELECT i, i * 2 AS b FROM n"
+        await run(pilot, tools, many)
+        grid = tools.query_one(ResultGrid)
+        assert len(grid.rows) == 100_000
+        assert "more rows were left out" in screen_text(app)
+        grid.focus()
+        await pilot.press("end")
+        await settle(pilot)
+        assert "100000  200000" in screen_text(app)
+        await pilot.press("right")
+        await settle(pilot)
+        assert "200000" in screen_text(app)
+        await pilot.press("e")
+        await settle(pilot)
+        app.screen.query_one("#path", Input).value = str(tmp_path / "rows.csv")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert (tmp_path / "rows.csv").read_text().splitlines()[-1] == "100000,200000"
+        await run(pilot, tools, "DELETE FROM collection")
+        assert "Only one SELECT" in screen_text(app)
+        assert len(grid.rows) == 100_000
+        await pilot.press("alt+r")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert tools.query_one("#query", TextArea).text == many
