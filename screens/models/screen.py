@@ -13,7 +13,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from screens.dialogs import PathDialog
+from screens.dialogs import NoteDialog, PathDialog
 from screens.messages import HashMoved, ServerSeen
 from screens.models.bench import Bench
 from screens.models.card import Shelf, card, columns, legend, nothing, row, title
@@ -26,12 +26,12 @@ from screens.models.settings import Chosen, SettingsDialog
 from screens.style import Tone, content, size
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Grid, ListPane
-from screens.widgets.memory import memory_lines
+from screens.widgets.memory import grid_lines, memory_lines
 from screens.work import Job, Jobs
 from workbench.i18n import tr
 from workbench.library.notes import card_markdown
 from workbench.records.library import HashProgress, ModelNote, Preset
-from workbench.records.models import KvType, LoadSettings, MemoryFit, ModelFile
+from workbench.records.models import KvType, LoadSettings, MemoryFit, MemoryGrid, ModelFile
 from workbench.records.servers import Server
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class ModelsScreen(LoadingScreen):
             id="models.window",
             tooltip="Layers with a sliding window keep only that, or the whole context",
         ),
+        Binding("m", "grid", "Memory", id="models.grid", tooltip="What fits: each quantization at each context"),
         Binding("a", "folder", "Add folder", id="models.folder", tooltip="Look for GGUF files there too"),
         Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew; ask every server"),
         Binding("p", "room('playground')", "Playground", id="models.playground", tooltip="Write to the loaded model"),
@@ -224,6 +225,16 @@ class ModelsScreen(LoadingScreen):
     def action_window(self) -> None:
         """Whether layers with a window keep the whole context, for the next load."""
         self.change_settings(replace(self._settings, whole_window=not self._settings.whole_window))
+
+    def action_grid(self) -> None:
+        """What the file would take in other quantizations and at other contexts."""
+        if (file := self._file) and not file.problem and file.shape.weights:
+            settings, library = self._settings, self.desk.library
+
+            def show(grid: MemoryGrid) -> None:
+                self.app.push_screen(NoteDialog(tr("What fits: {name}", name=file.name), grid_lines(grid, settings)))
+
+            self.jobs.read(self, lambda: library.memory_grid(file, settings), show)
 
     def change_settings(self, settings: LoadSettings) -> None:
         """Of the next load."""

@@ -9,9 +9,18 @@ from textual.content import Content
 
 from screens.style import Line, Tone, content, count, size
 from workbench.i18n import tr
-from workbench.records.models import LoadSettings, MemoryEstimate, MemoryFit, ModelFile, Verdict, change
+from workbench.records.models import (
+    LoadSettings,
+    MemoryEstimate,
+    MemoryFit,
+    MemoryGrid,
+    ModelFile,
+    Verdict,
+    change,
+)
 
 BAR: Final = 14
+GRID_NAME, GRID_CELL = 10, 12
 SIGNS: Final[dict[Verdict, tuple[str, Tone]]] = {
     "fits": ("✓", Tone.GOOD),
     "tight": ("~", Tone.WARN),
@@ -25,6 +34,24 @@ def fit_cell(fit: MemoryFit | None) -> Line:
     if fit is None or fit.estimate is None:
         return SIGNS["unknown"]
     return (SIGNS[fit.verdict], (" " + size(fit.estimate.total), Tone.DIM))
+
+
+def grid_lines(grid: MemoryGrid, settings: LoadSettings) -> Content:
+    """Quantization × context: each cell with the verdict and what has to be free."""
+    return content(*_grid(grid), ("\n\n" + tr("▸ the file · others reckoned, KV {kv}", kv=settings.kv_type), Tone.DIM))
+
+
+def _grid(grid: MemoryGrid) -> Iterator[Line]:
+    yield (" " * GRID_NAME + "".join(f"{count(n):>{GRID_CELL}}" for n in grid.contexts), Tone.DIM)
+    for row in grid.rows:
+        yield "\n"
+        yield ("▸ " if row.is_file else "  ", Tone.ACCENT)
+        yield (f"{row.quantization:<{GRID_NAME - 2}}", Tone.STRONG if row.is_file else Tone.PLAIN)
+        for fit in row.fits:
+            sign, tone = SIGNS[fit.verdict]
+            told = size(fit.estimate.total) if fit.estimate else ""
+            yield f"{told:>{GRID_CELL - 2}} "
+            yield (sign, tone)
 
 
 def memory_lines(file: ModelFile, settings: LoadSettings, fit: MemoryFit, peak: int = 0) -> Content:

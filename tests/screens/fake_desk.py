@@ -22,6 +22,7 @@ from tests.screens.fake_servers import FakeServers
 from workbench.desk import DeskStatus
 from workbench.engine.safer import safer
 from workbench.errors import EngineCause, EngineError, FilterError, NotFoundError
+from workbench.memory.grid import memory_grid
 from workbench.memory.room import Room, fit
 from workbench.ports import Cancel, DeleteCheck, TraceSummary
 from workbench.records.answers import (
@@ -42,6 +43,7 @@ from workbench.records.models import (
     LoadProgress,
     LoadSettings,
     MemoryFit,
+    MemoryGrid,
     MemorySplit,
     ModelFile,
     SaferLoad,
@@ -461,6 +463,9 @@ class FakeDesk:
 
     def memory(self, files: Sequence[ModelFile], settings: LoadSettings) -> tuple[MemoryFit, ...]:
         return tuple(fit(file, settings, Room(self.free)) for file in files)
+
+    def memory_grid(self, file: ModelFile, settings: LoadSettings) -> MemoryGrid:
+        return memory_grid(file, settings, Room(self.free))
 
     @property
     def notes(self) -> FakeNotes:

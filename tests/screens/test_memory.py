@@ -43,8 +43,8 @@ async def test_what_does_not_fit_says_so_in_list_and_card() -> None:
         await settle(pilot)
         seen = screen_text(app)
         assert "✗ does not fit" in seen
-        assert "✗ 521 MiB" in seen
-        assert "~ 362 MiB" in seen, "SmolLM2 leaves little"
+        assert "✗ 512 MiB" in seen
+        assert "~ 353 MiB" in seen, "SmolLM2 leaves little"
 
 
 async def test_the_window_key_acts_on_models_that_have_one() -> None:
@@ -68,5 +68,28 @@ async def test_the_smallest_terminal_still_says_what_fits() -> None:
         await settle(pilot)
         await pilot.press("f1")
         await settle(pilot)
-        assert "✓ 521 MiB" in screen_text(app)
+        assert "✓ 512 MiB" in screen_text(app)
         assert "memory at ctx 4,096" in screen_text(app)
+
+
+async def test_a_key_shows_each_quantization_at_each_context_with_its_verdict() -> None:
+    desk = FakeDesk()
+    desk.free = 500 << 20
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        await pilot.press("down", "down", "m")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "What fits: SmolLM2" in seen
+        assert "▸ Q4_1" in seen
+        assert "F16" in seen
+        assert "2,048" in seen
+        assert "8,192" in seen
+        assert "MiB ✓" in seen
+        assert "MiB ✗" in seen
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "What fits" not in screen_text(app)
