@@ -183,7 +183,7 @@ class DecideTab(ToolTab):
         elif len(found) == 1:
             self._open(next(iter(found)))
         else:
-            rows = [Row(link, (link, said)) for link, said in found.items()]
+            rows = [Row(link, (said, (link, Tone.DIM))) for link, said in found.items()]
             self.app.push_screen(ChoiceDialog(tr("Evidence"), rows), self._open)
 
     def _open(self, link: str | None) -> None:
@@ -258,7 +258,9 @@ def _links(thing: Thing | None) -> dict[str, str]:
             values = [(o.name, name, v) for o in thing.sheet.options for name, v in o.values.items()]
             return {v.evidence: f"{option} · {name} {v.value:g}" for option, name, v in values if ":" in v.evidence}
         case DecisionRecord():
-            return {f"run:{run}": tr("Run") for run in thing.runs} | dict.fromkeys(links_in(thing.evidence), "")
+            linked = links_in(thing.evidence)
+            told = {link.split(":")[1] for link in linked if link.startswith("run:")}
+            return {f"run:{run}": f"{tr('Run')} {run}" for run in thing.runs if str(run) not in told} | linked
         case _:
             return {}
 
@@ -308,6 +310,7 @@ def _scored(one: Scored) -> list[Line]:
     front: Line = (" Pareto", Tone.GOOD) if one.on_front else (" ≺ " + ", ".join(one.dominated_by), Tone.DIM)
     bar = "█" * max(0, round(score * BAR))
     shares = " + ".join(f"{name} {share:.2f}" for name, share in one.shares.items())
+    shares += f" − {one.option.penalty:g}" if one.option.penalty else ""
     return [
         (f"{one.option.name:<12}", Tone.STRONG),
         f" {score:.3f} ",

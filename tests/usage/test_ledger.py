@@ -22,6 +22,7 @@ from workbench.records.money import Usage
 from workbench.records.usage import Call
 from workbench.usage import Ledger
 from workbench.usage.times import call_phases, forecast, trace_phases
+from workbench.usage.words import phase_lines
 
 DAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -163,3 +164,5 @@ def test_a_question_s_waterfall_has_its_searching_its_model_and_its_checks() -> 
     parts = trace_phases(Trace("t", DAY, "q", manifest, spans))
     assert {p.name: p.ms for p in parts.phases} == {"tools": 50, "prefill": 30, "decode": 70, "checks": 25}
     assert sum(p.ms for p in parts.phases) == parts.total_ms == 175
+    bars = [line.partition("ms  ")[2] for line in phase_lines(parts, 35)]
+    assert bars == ["█" * 10, " " * 10 + "█" * 6, " " * 16 + "█" * 14, " " * 30 + "█" * 5, ""]

@@ -19,12 +19,12 @@ from workbench.money.money import Money
 from workbench.records.decisions import Value
 
 LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128, calls:MODEL:p95, cost:PROVIDER#MODEL:call"
-_IN_SENTENCE: Final = re.compile(r"\(((?:run|bench|calls|cost):[^()]+)\)")
+_SENTENCE: Final = re.compile(r"(.*) \(((?:run|bench|calls|cost):.+)\)")
 
 
-def links_in(sentences: Iterable[str]) -> tuple[str, ...]:
-    """The links in a decision's evidence, as it was written down from a sheet; each once."""
-    return tuple(dict.fromkeys(link for said in sentences for link in _IN_SENTENCE.findall(said)))
+def links_in(sentences: Iterable[str]) -> dict[str, str]:
+    """The links in a decision's evidence, as it was written down from a sheet, each with what is said of it."""
+    return {found[2]: found[1] for said in sentences if (found := _SENTENCE.fullmatch(said))}
 
 
 class Measurements:

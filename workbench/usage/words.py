@@ -26,7 +26,6 @@ def phase_lines(parts: Waterfall, bar: int) -> tuple[str, ...]:
     width = max(map(len, [*names, tr("total")]))
     scale, start, lines = (bar / parts.total_ms if parts.total_ms else 0.0), 0.0, []
     for name, p in zip(names, parts.phases, strict=True):
-        at = min(bar - 1, int(start * scale))
-        lines.append(f"{name:<{width}}  {p.ms:>10,.1f} ms  {' ' * at}{'█' * max(1, round(p.ms * scale))}")
-        start += p.ms
+        at, start = min(bar - 1, round(start * scale)), start + p.ms
+        lines.append(f"{name:<{width}}  {p.ms:>10,.1f} ms  {' ' * at}{'█' * max(1, round(start * scale) - at)}")
     return (*lines, f"{tr('total'):<{width}}  {parts.total_ms:>10,.1f} ms")
