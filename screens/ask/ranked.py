@@ -72,7 +72,9 @@ class RankedScreen(LookingBackScreen):
         hits, fusion = self._shown
         hit = hits.get(event.key)
         words = ranking.arithmetic(hit, fusion) if hit and fusion else ""
-        self.query_one("#arithmetic", Static).update(content((words, Tone.DIM)), layout=False)
+        line = self.query_one("#arithmetic", Static)
+        if str(line.content) != words:
+            line.update(content((words, Tone.DIM)), layout=False)
 
     def show_entry(self, entry: Entry) -> None:
         """An earlier keystroke, with the question as it stood then."""

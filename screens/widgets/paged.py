@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final, overload
 
-from textual.geometry import Size
 from textual.message import Message
 
 from screens.widgets.grid import Column, Grid, Row
@@ -94,7 +93,7 @@ class PagedGrid(Grid):
         self._pages.put(0, rows)
         self._rows = self._all = self._pages
         self._fold()
-        self.virtual_size = Size(0, total + 1)
+        self._hold(total)
         self.set_reactive(Grid.cursor, self.validate_cursor(cursor))
         self._reveal()
         self.refresh()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from textual.content import Content
@@ -15,7 +16,7 @@ from textual.content import Content
 from screens.style import Line, Tone, content, count, milliseconds
 from screens.widgets import query_stages
 from screens.widgets.facts import Fact
-from workbench.i18n import tr
+from workbench.i18n import language, tr
 from workbench.records.answers import Context, Decision, Generation, Judged, Prompt, Stage, Trace
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.rerankers import LATE
@@ -174,7 +175,13 @@ def legend() -> list[Fact]:
 
 def stage_name(name: str) -> str:
     """A span's name in the interface's language."""
-    names = {
+    return _stage_names(language()).get(name, name)
+
+
+@cache
+def _stage_names(_language: str) -> dict[str, str]:
+    """Span → its name, made once a language: every key asks for several."""
+    return {
         "analysis": tr("terms"),
         "filter": tr("filter"),
         "lexical": tr("lexical"),
@@ -196,7 +203,6 @@ def stage_name(name: str) -> str:
         "retry": tr("retry"),
         "judge": tr("judge"),
     }
-    return names.get(name, name)
 
 
 def draw(lines: Iterable[StageLine], width: int) -> Content:
