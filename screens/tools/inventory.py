@@ -63,10 +63,10 @@ class InventoryTab(ToolTab):
             columns = [
                 Column(tr("provider"), share=2),
                 Column(tr("model"), share=3),
-                *(Column(filter_name(f)[:9], 9) for f in FILTERS),
-                Column(tr("checked"), 18, keep=72),
-                Column(tr("context"), 8, "right", keep=90),
-                Column(tr("price"), 14, "right", keep=108, fold=True),
+                Column(tr("filters"), 8),
+                Column(tr("checked"), 12, keep=60),
+                Column(tr("context"), 9, "right", keep=70),
+                Column(tr("price"), 14, "right", keep=80, fold=True),
             ]
             yield ListPane(lambda shown, _: tr("Models on offer: {count}", count=shown), columns, id="offers")
             with VerticalScroll(classes="pane", id="offer", can_focus=True):
@@ -216,11 +216,12 @@ def _seen(offer: Offer, filter_: Filter) -> Line:
 
 def _row(offer: Offer, listed: Listed) -> Row:
     stale = offer.name in listed.stale
-    checked: Line = (f"{offer.checked} ⚠ {tr('stale')}", Tone.WARN) if stale else f"{offer.checked}"
+    checked: Line = (f"{offer.checked} ⚠", Tone.WARN) if stale else f"{offer.checked}"
+    marks = tuple(piece for filter_ in FILTERS for piece in (_seen(offer, filter_), " "))
     cells = (
         offer.provider,
         short_name(offer.model),
-        *(_seen(offer, filter_) for filter_ in FILTERS),
+        marks,
         checked,
         count(offer.context) if offer.context else "–",
         listed.prices.get(offer.name, ""),

@@ -80,7 +80,9 @@ class ServersTab(ToolTab):
                 Column(tr("size"), 9, "right", keep=64),
                 Column(tr("context"), 8, "right", keep=48),
             ]
-            yield ListPane(lambda shown, _: tr("Servers and their models: {count}", count=shown), columns, id="servers")
+            yield ListPane(
+                lambda shown, _: tr("Servers and their models: {count}", count=shown), columns, id="servers-list"
+            )
             with VerticalScroll(classes="pane", id="report", can_focus=True):
                 yield Static(content((_nothing(), Tone.DIM)))
 
@@ -91,12 +93,12 @@ class ServersTab(ToolTab):
 
     def entered(self) -> None:
         """The list."""
-        self.query_one("#servers-grid", Grid).focus()
+        self.query_one("#servers-list-grid", Grid).focus()
 
     def action_look(self) -> None:
         """What answers."""
         self._looked = True
-        pane = self.query_one("#servers", ListPane)
+        pane = self.query_one("#servers-list", ListPane)
         pane.border_subtitle = content(tr("looking…"))
         self.jobs.read(self, lambda: tuple(self.desk.servers.discover()), self._show)
 
@@ -107,7 +109,7 @@ class ServersTab(ToolTab):
             for chosen in (Chosen(server, None), *(Chosen(server, model) for model in server.models)):
                 self._rows[chosen.name] = chosen
                 rows.append(Row(chosen.name, _cells(chosen)))
-        pane = self.query_one("#servers", ListPane)
+        pane = self.query_one("#servers-list", ListPane)
         pane.show(rows)
         pane.border_subtitle = content(
             "" if servers else tr("Nothing answers on this machine's usual ports: a adds one.")
@@ -115,14 +117,14 @@ class ServersTab(ToolTab):
 
     @property
     def _chosen(self) -> Chosen | None:
-        return self._rows.get(self.query_one("#servers-grid", Grid).key)
+        return self._rows.get(self.query_one("#servers-list-grid", Grid).key)
 
     def _say(self, *lines: Line, title: str = "") -> None:
         box = self.query_one("#report", VerticalScroll)
         box.border_title = content(title)
         self.query_one("#report Static", Static).update(content(*lines))
 
-    @on(Grid.Highlighted, "#servers-grid")
+    @on(Grid.Highlighted, "#servers-list-grid")
     def show_facts(self) -> None:
         """What it is, and its last contract report; not over what runs or was just found about the same row."""
         chosen = self._chosen
@@ -148,7 +150,7 @@ class ServersTab(ToolTab):
             lines += [(told.strip(), Tone.STRONG), "\n", *contract_lines(kept.report), "\n\n", *change_lines(kept)]
         self._say(*lines, title=chosen.title)
 
-    @on(Grid.Opened, "#servers-grid")
+    @on(Grid.Opened, "#servers-list-grid")
     def action_use(self) -> None:
         """Puts the model to work."""
         if chosen := self._chosen:
@@ -294,6 +296,10 @@ class ServersTab(ToolTab):
         """Stops what runs."""
         if self._job:
             self._job.stop()
+
+
+def _title(shown: int, _there: int) -> str:
+    return tr("Servers and their models: {count}", count=shown)
 
 
 def _nothing() -> str:

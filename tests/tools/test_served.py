@@ -48,8 +48,9 @@ async def test_a_server_is_added_used_probed_and_loaded_and_its_calls_are_counte
         app.screen.query_one("#url", Input).value = llama_server
         await pilot.press("ctrl+s")
         await settle(pilot)
-        grid = app.screen.query_one("#servers-grid", Grid)
+        grid = app.screen.query_one("#servers-list-grid", Grid)
         (model,) = (row.key for row in grid.rows if row.key.startswith(llama_server) and not row.key.endswith("#"))
+        assert app.screen.query_one("#report").region.right <= LARGE[0]
         grid.go_to(model)
         told = await report(pilot, "Not examined yet")
         assert "this machine" in told
@@ -90,7 +91,7 @@ async def test_a_served_model_is_chosen_to_embed_and_dropped_again(embedding_ser
         await settle(pilot)
         app.action_tools("servers")
         await settle(pilot)
-        grid = app.screen.query_one("#servers-grid", Grid)
+        grid = app.screen.query_one("#servers-list-grid", Grid)
         grid.go_to(next(row.key for row in grid.rows if row.key.startswith(embedding_server)))
         await pilot.press("e")
         assert isinstance(app.screen, FormDialog)
