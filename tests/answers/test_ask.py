@@ -118,7 +118,7 @@ def test_a_model_that_nothing_backs_keeps_its_answer_and_says_so(store: Store) -
     got = answer(ask(store, generator=FakeGenerator("The cafeteria sells forty elephants [F1].")), "unsupported")
     assert got.text == "The cafeteria sells forty elephants [F1]."
     assert got.claims[0].level == "unsupported"
-    assert got.remedy.startswith("None of the model's sentences is clearly backed")
+    assert got.remedy == "Take the sources' own words (mode extractive), or ask a larger model."
     backed = answer(ask(store, generator=FakeGenerator("A reader may borrow six books [F1].")), "answered")
     assert backed.remedy == ""
 
@@ -126,7 +126,7 @@ def test_a_model_that_nothing_backs_keeps_its_answer_and_says_so(store: Store) -
 def test_the_warning_is_in_the_questions_language(store: Store) -> None:
     model = FakeGenerator("La cafetería vende cuarenta elefantes [F1].")
     got = answer(ask(store, "¿Cuánto cuesta el menú del día?", generator=model), "unsupported")
-    assert got.remedy.startswith("Ninguna de las frases del modelo")
+    assert got.remedy.startswith("Toma las palabras de las propias fuentes")
 
 
 def test_a_sentence_that_the_token_limit_cut_is_left_to_the_trace(store: Store) -> None:

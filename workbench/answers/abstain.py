@@ -73,7 +73,8 @@ def warned(answer: Answer, generation: Generation) -> Answer:
     """
     if answer.claims and all(claim.level in ("unsupported", "uncited") for claim in answer.claims):
         answer = replace(answer, outcome="unsupported")
-    if answer.level == "unsupported":
+        warning = tr("Take the sources' own words (mode extractive), or ask a larger model.", answer.language)
+    elif answer.level == "unsupported":
         warning = tr(
             "None of the model's sentences is clearly backed by what it cites: check them against the sources.",
             answer.language,
