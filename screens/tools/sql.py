@@ -71,7 +71,7 @@ class SqlTab(ToolTab):
     def compose(self) -> ComposeResult:
         """Tables beside query, verdict and rows."""
         with Horizontal(id="sql"):
-            columns = [Column(tr("Tables")), Column("", 9, "right", keep=26)]
+            columns = [Column(tr("Tables")), Column("", 7, "right")]
             yield ListPane(lambda shown, _: tr("Tables") + f" {shown}", columns, id="tables")
             with Vertical():
                 area = TextArea("", id="query", classes="pane", tab_behavior="focus")

@@ -211,7 +211,7 @@ def test_sql_is_judged_by_its_rows(shop: Path, output: str, failure: str) -> Non
 def test_sql_order_counts_where_the_case_says_so(shop: Path) -> None:
     expected, output = "SELECT day FROM sale ORDER BY day", "SELECT day FROM sale ORDER BY day DESC"
     assert ask(shop, expected, output).passed
-    assert ask(shop, expected, output, ordered=True).reason == "row 1 differs"
+    assert ask(shop, expected, output, ordered=True).reason == "wrong order: row 1 differs"
 
 
 def test_sql_rounding_is_as_the_case_allows(shop: Path) -> None:

@@ -20,6 +20,7 @@ from workbench.i18n import tr
 from workbench.ports import ResultSet, SqlRunner, SqlValue
 from workbench.records.cases import Expectation
 from workbench.records.evals import CheckResult
+from workbench.sqltools.taxonomy import fault_name, fault_of_error, fault_of_rows
 from workbench.text.json_schema import PATTERN_SECONDS, compile_pattern, compile_schema, strict_json, unfenced
 
 DEFAULT_F1: Final = 0.5
@@ -211,9 +212,15 @@ def _sql(expectation: Expectation, output: str, sql: SqlRunner | None) -> CheckR
     try:
         said = sql.run(Path(expectation.fixture), unfenced(output))
     except QueryError as error:
-        return _misformed(error.message) if error.kind in ("syntax", "forbidden") else _wrong(error.message)
+        reason = f"{fault_name(fault_of_error(error))}: {error.message}"
+        return _misformed(reason) if error.kind in ("syntax", "forbidden") else _wrong(reason)
     differs = same_rows(said, expected, ordered=expectation.ordered, tolerance=expectation.tolerance)
-    return _wrong(differs) if differs else PASSED
+    if not differs:
+        return PASSED
+    only_order = expectation.ordered and not same_rows(said, expected, ordered=False, tolerance=expectation.tolerance)
+    same_width = len(said.columns) == len(expected.columns)
+    fault = fault_of_rows(unfenced(output), expectation.value, only_order=only_order, same_width=same_width)
+    return _wrong(f"{fault_name(fault)}: {differs}")
 
 
 def _is_json(output: str) -> bool:
