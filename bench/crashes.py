@@ -274,6 +274,7 @@ def main(model: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             outcomes.append(try_kind(kind, model, Path(folder)))
         print(kind.name, file=sys.stderr)
+    Path(NO_ADAPTER.adapters[0].path).unlink(missing_ok=True)
     print(table(outcomes))
 
 

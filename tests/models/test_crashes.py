@@ -31,7 +31,7 @@ SAYS: Final = {
     "a wrong count of tensors": "header is damaged",
     "a wrong count of fields": "header is damaged",
     "a tensor of 100 dimensions": "n_dimensions",
-    "a dimension of a tensor is wrong": "577 elements",
+    "a dimension of a tensor is wrong": "577 × Q4_1",
     "a tensor of an unknown type": "invalid ggml type 250",
     "a tensor beyond the end": "cut short",
     "no layers": "block_count",

@@ -231,7 +231,8 @@ def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
     fields, tensors = parts[0].fields, [tensor for part in parts for tensor in part.tensors]
     architecture = _text(fields, "general.architecture")
     parameters = sum(tensor.elements for tensor in tensors)
-    weights = sum(_bytes_of(tensor) for tensor in tensors)
+    known = all(tensor.type in _type_sizes() for tensor in tensors)
+    weights = sum(_bytes_of(tensor) for tensor in tensors) if known else 0  # nothing is foreseen of half of them
     layer_weights = sum(_bytes_of(tensor) for tensor in tensors if tensor.name.startswith("blk."))
     embedded = next((tensor.elements for tensor in tensors if tensor.name == "token_embd.weight"), 0)
     embedding = _number(fields, f"{architecture}.embedding_length")
@@ -276,6 +277,9 @@ def _problem(architecture: str, parts: list[_Part]) -> str:
     layers = f"{architecture}.block_count"
     if layers in parts[0].fields and not 0 < _number(parts[0].fields, layers) <= tensors:
         return tr("the header is damaged: {what}", what=layers)
+    torn = next((t for part in parts for t in part.tensors if t.width % _type_sizes().get(t.type, (1, 0))[0]), None)
+    if torn:
+        return tr("the header is damaged: {what}", what=f"{torn.name}, {torn.width} × {_type_name(torn.type)}")
     for part in parts:
         needed = part.data + max((tensor.offset + _bytes_of(tensor) for tensor in part.tensors), default=0)
         if needed > part.size:
