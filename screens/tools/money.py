@@ -22,7 +22,7 @@ from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.money.costs import amount, break_even_requests, hit_ratio, per_million_tokens
-from workbench.money.money import price_name
+from workbench.money.money import Speed, price_name
 from workbench.records.money import Price
 from workbench.records.usage import UsageSum
 from workbench.usage.ledger import Group
@@ -45,6 +45,7 @@ class MoneyTab(ToolTab):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("g", "group", "Add up by", id="tools.group", tooltip="Model, day and model, purpose, day, server"),
         Binding("w", "times", "Times", id="tools.times", tooltip="Where the time went; predicted against measured"),
+        Binding("f", "fill", "Speed", id="tools.fill", tooltip="The measured tokens/s of the model under the cursor"),
         Binding("p", "price", "Price", id="tools.price", tooltip="Write one down, or the one under the cursor anew"),
         Binding("delete", "unprice", "Drop price", show=False, id="tools.unprice", tooltip="The one under the cursor"),
     ]
@@ -108,9 +109,25 @@ class MoneyTab(ToolTab):
         self._grouping = (self._grouping + 1) % len(GROUPINGS)
         self.reload()
 
+    @property
+    def _model(self) -> str:
+        return self._models.get(self.query_one("#used-grid", Grid).key, "")
+
+    def action_fill(self) -> None:
+        """Reckons with the speed that was measured of the model under the cursor."""
+        model = self._model
+        self.jobs.read(self, lambda: self.desk.money.speed(model), self._take_speed)
+
+    def _take_speed(self, speed: Speed | None) -> None:
+        if speed is None:
+            self.notify(tr("Neither a bench nor the ledger knows how fast it is."), timeout=3)
+            return
+        self.query_one("#sum-speed", Input).value = f"{speed.tokens_per_second:.1f}"
+        self.notify(f"{speed.tokens_per_second:.1f} tokens/s ({speed.evidence})", timeout=3)
+
     def action_times(self) -> None:
         """The phases of the newest question, and of the newest call of the model under the cursor."""
-        model = self._models.get(self.query_one("#used-grid", Grid).key, "")
+        model = self._model
         self.jobs.read(self, lambda: read_times(self.desk, model), self._tell_times)
 
     def _tell_times(self, times: Times) -> None:

@@ -144,6 +144,11 @@ async def test_times_of_a_call_add_up_and_are_foretold(desk: Desk, size: tuple[i
         grid = tools.query_one("#used-grid", Grid)
         grid.go_to(next(row.key for row in grid.rows if row.cells[1] == "served"))
         await settle(pilot)
+        await pilot.press("f")
+        await settle(pilot)
+        speed = desk.money.speed("served")
+        assert speed is not None
+        assert tools.query_one("#sum-speed", Input).value == f"{speed.tokens_per_second:.1f}"
         await pilot.press("w")
         await settle(pilot)
         shown = screen_text(app)
