@@ -110,6 +110,20 @@ def test_evals_run_over_served_models_and_are_judged_and_swept(library: Desk, ll
     assert [step.run.status for step in done] == ["complete", "complete"]
 
 
+def test_questions_about_chunks_are_proposed_by_a_served_model(
+    library: Desk, llama_server: str, tmp_path: Path
+) -> None:
+    text = "A workshop kit is lent for three days and has to come back with its checklist filled in by the borrower. "
+    (tmp_path / "kits.md").write_text("# Workshop kits\n\n" + text + "Films and magazines are lent for a week. " * 3)
+    list(library.ingest(IngestRequest((str(tmp_path / "kits.md"),), "c")))
+    list(library.open_model(llama_server))
+    (proposal,) = library.evals.propose("proposed", 1, "c", seed=0)
+    assert proposal.case or proposal.dropped  # a small model's question may be refused, with the reason
+    calls = [call for call in library.money.ledger.calls() if call.server == llama_server]
+    assert calls
+    assert all(call.usage.output > 0 for call in calls)
+
+
 def test_questions_are_reworded_by_a_served_model(library: Desk, llama_server: str) -> None:
     list(library.open_model(llama_server))
     found = library.search("When does the library open?", replace(LEXICAL, transforms=("hyde",)))
