@@ -235,3 +235,13 @@ def test_what_is_still_in_the_log_counts(bench: Bench, doctor: Doctor) -> None:
     after = doctor.space()
     assert sum(i.bytes - i.unused for i in after.items) > sum(i.bytes - i.unused for i in before.items)
     assert after.log_bytes == 0
+
+
+def test_copies_of_a_text_are_told_once_beside_what_is_nearly_the_same(bench: Bench, doctor: Doctor) -> None:
+    words = " ".join(f"word{n}" for n in range(60))
+    for name, text in {"a.md": words, "b.md": words, "near.md": f"{words} and more"}.items():
+        bench.write(name, text)
+    bench.ingest()
+    checks = examine(doctor)
+    assert checks["copies"].count == 2
+    assert len(checks["near-duplicates"].findings) == 2, "one of the copies, and the text that is nearly the same"

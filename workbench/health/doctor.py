@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -252,15 +252,22 @@ class _Patient:
                 continue
 
     def _near(self) -> list[HealthCheck]:
-        texts = self._store.health.chunk_texts(self.index.id)
+        texts = self._firsts(self._store.health.chunk_texts(self.index.id))
         groups = near_duplicates(texts, self._told_elsewhere, self._cancel)
         return [checks.near(groups, self._by_id, len(self.chunks))]
 
+    def _firsts(self, texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """One of each text: copies have a check of their own."""
+        seen: set[str] = set()
+        for name, text in texts:
+            chunk = self._by_id.get(name)
+            if chunk and chunk.hash not in seen:
+                seen.add(chunk.hash)
+                yield name, text
+
     def _told_elsewhere(self, a: str, b: str) -> bool:
-        """Copies have a check of their own, and neighbours share what their recipe makes them share."""
-        one, other = self._by_id.get(a), self._by_id.get(b)
-        if one is None or other is None or one.hash == other.hash:
-            return True
+        """Neighbours share what their recipe makes them share."""
+        one, other = self._by_id[a], self._by_id[b]
         return one.document_id == other.document_id and one.start < other.end and other.start < one.end
 
     def _hashes(self) -> dict[str, str | None]:
