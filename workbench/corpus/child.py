@@ -14,7 +14,7 @@ from workbench.corpus.cutting import Cutter
 from workbench.corpus.tasks import Event, Ready, Request, Setup, Task, Vectors, Wanted
 from workbench.i18n import choose_language
 from workbench.ports import Vector
-from workbench.processes.child import serve
+from workbench.processes.child import give_way, serve
 from workbench.processes.wire import Wire
 
 
@@ -40,6 +40,7 @@ class CutServer:
 
     def run(self) -> None:
         """See ``workbench.processes.child.Server``."""
+        give_way()
         setup = self._setup.get()
         choose_language(setup.language)
         self._time_limit_s = setup.time_limit_s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from workbench.engine.protocol import (
     Located,
     Request,
 )
+from workbench.processes.child import give_way
 from workbench.processes.wire import Wire
 
 Texts: TypeAlias = "queue.SimpleQueue[Callable[[], None]]"
@@ -74,6 +76,8 @@ class EmbedServer:
     def run(self) -> None:
         """See ``workbench.processes.child.Server``."""
         threading.Thread(target=_work, args=(self._urgent,), daemon=True).start()
+        if sys.platform == "linux":  # elsewhere niceness is the whole process's: queries would give way too
+            give_way()
         _work(self._ordinary)
 
     def _load(self, request: LoadEmbedder) -> None:

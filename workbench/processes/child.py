@@ -10,13 +10,17 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from workbench.processes.wire import Wire
+
+GIVEN_WAY: Final = 5
+"""Steps of niceness: a process at 0 that wants the same core gets three quarters of it."""
 
 Request_contra = TypeVar("Request_contra", contravariant=True)
 Request = TypeVar("Request")
@@ -54,6 +58,16 @@ def serve(make_server: Callable[[Wire[Request, Event]], Server[Request]]) -> Non
 
     threading.Thread(target=_end_after, args=(read,), name="requests", daemon=True).start()
     _end_after(server.run)
+
+
+def give_way() -> None:
+    """Lets whatever a person waits for go first: this process takes the cores' time that the others leave."""
+    if sys.platform == "win32":
+        import psutil  # there alone: nothing else of this module needs it
+
+        psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
+    else:
+        os.nice(GIVEN_WAY)
 
 
 def _take_over_streams() -> Wire[Any, Any]:

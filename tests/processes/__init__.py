@@ -1,0 +1,1 @@
+"""Tests of child processes as such."""
