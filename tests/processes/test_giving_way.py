@@ -12,6 +12,9 @@ from workbench.processes.child import GIVEN_WAY
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has classes of priority, and no niceness")
 def test_giving_way_raises_the_niceness() -> None:
-    told = "import os; from workbench.processes.child import give_way; was = os.nice(0); give_way(); print(os.nice(0) - was)"
+    told = (
+        "import os\nfrom workbench.processes.child import give_way\n"
+        "was = os.nice(0)\ngive_way()\nprint(os.nice(0) - was)"
+    )
     ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert int(ran.stdout) == GIVEN_WAY
