@@ -172,5 +172,13 @@ def _what(connection: Connection, name: str) -> str:
         "trace": tr("traces"),
         "trace_span": tr("traces"),
         "eval_result": tr("evaluation results"),
+        "collection": tr("collections"),
+        "corpus_index": tr("indexes and their stamps"),
+        "indexed_document": tr("which documents an index holds"),
+        "dataset": tr("datasets"),
+        "dataset_version": tr("datasets"),
+        "trace_hit": tr("traces"),
+        "result_hit": tr("evaluation results"),
+        "setting": tr("settings"),
         "sqlite_master": tr("the schema"),
     }.get(name, "")
