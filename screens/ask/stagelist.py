@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from screens.ask import found, rounds, said
@@ -68,6 +69,7 @@ def walk_stages(story: Story) -> list[WalkStage]:
     answer = trace.answer or stage(trace, "citations", Answer)
     return [
         WalkStage("query", tr("question"), "", "", True, lambda page: found.query_page(story, page)),
+        *_sql(story),
         *_some(story, "follow"),
         _of_span(story, "analysis"),
         *(_some(story, *TRANSFORMS) or [_no_transformation()]),
@@ -86,6 +88,15 @@ def walk_stages(story: Story) -> list[WalkStage]:
 def _some(story: Story, *names: str) -> list[WalkStage]:
     """Those of the stages that this question has."""
     return [_of_span(story, name) for name in names if story.trace.span(name)]
+
+
+def _sql(story: Story) -> list[WalkStage]:
+    """Of a question that a query answered: the part of the schema, and each attempt."""
+    spans = [span for span in story.trace.spans if span.name == "schema" or span.name.startswith("sql_")]
+    return [
+        WalkStage(span.name, span.name, "", milliseconds(span.duration_ms), True, partial(found.other_page, span))
+        for span in spans
+    ]
 
 
 def _no_transformation() -> WalkStage:

@@ -42,4 +42,4 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def tools(store: Store) -> SqlTools:
-    return SqlTools(store.sql, store.entries)
+    return SqlTools(store, lambda: None)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from workbench.errors import QueryError
+from workbench.errors import MissingModelError, QueryError
 from workbench.i18n import tr
-from workbench.ports import Cancel, EntryRepository, SqlReader
+from workbench.ports import Cancel, Generator, Store
 from workbench.records.sql import Policy, QueryLimits, QueryResult, Schema, SqlHistory, Verdict
+from workbench.sqltools.asking import SqlAsked, ask
 from workbench.sqltools.validator import validate
 
 KEPT: Final = 200
 """Queries that the history keeps."""
+ASKED: Final = Policy(rows=100, seconds=1.5, rewrite=True)
+"""What a model's query may do."""
 HISTORY: Final = "console"
 
 
@@ -23,8 +27,9 @@ class SqlTools:
     Every method may be called from any thread, and raises NotFoundError or FileError when the file can't be read.
     """
 
-    def __init__(self, reader: SqlReader, entries: EntryRepository) -> None:
-        self._reader, self._entries = reader, entries
+    def __init__(self, store: Store, model: Callable[[], Generator | None]) -> None:
+        self._reader, self._entries, self._traces = store.sql, store.entries, store.traces
+        self._model = model
         self._lock = threading.Lock()
 
     def schema(self, file: Path | None = None) -> Schema:
@@ -52,6 +57,29 @@ class SqlTools:
         if not verdict.accepted:
             raise QueryError(tr("Not allowed"), verdict.refusal, kind="forbidden")
         return self._reader.run(file, verdict.sql, QueryLimits(policy.rows, policy.seconds), cancel)
+
+    def ask(
+        self, question: str, file: Path | None = None, policy: Policy = ASKED, cancel: Cancel | None = None
+    ) -> Iterator[SqlAsked]:
+        """A question answered with a query of the loaded model, three attempts at most; the trace is stored.
+
+        Raises:
+            MissingModelError: none is loaded. EngineError, BudgetError, Cancelled.
+        """
+        model = self._model()
+        if model is None:
+            raise MissingModelError(
+                tr("No model is loaded"), tr("A model writes the query."), tr("Load one, or name it with --model.")
+            )
+        schema = self.schema(file)
+
+        def check(sql: str) -> Verdict:
+            return self.check(sql, file, policy, question, schema)
+
+        for asked in ask(question, schema, model, check, lambda v: self.run(v, file, policy, cancel), cancel):
+            if asked.trace.complete:
+                self._traces.save(asked.trace)
+            yield asked
 
     def history(self) -> tuple[str, ...]:
         """Queries that were run in the console, newest first."""

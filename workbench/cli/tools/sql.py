@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from workbench.cli.display import duration, print_json, print_table, say, stoppable
+from workbench.cli.ask.answers import load
+from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
+from workbench.desk import Desk
 from workbench.errors import QueryError, UsageError
 from workbench.i18n import tr
 from workbench.records.sql import Policy, QueryResult, Schema, Verdict
+from workbench.sqltools.asking import SqlAsked
 from workbench.sqltools.exporting import Form, as_text, write_new
 from workbench.sqltools.words import MARKS, control_name
 
@@ -28,6 +32,8 @@ from workbench.sqltools.words import MARKS, control_name
 @click.option("--aggregate", is_flag=True, help="Let only sums, counts and groups out.")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @click.option("--output", "-o", "path", type=click.Path(path_type=Path), help="Write the rows here; a new file.")
+@click.option("--ask", "question", default="", help="Let a model write the query that answers this question.")
+@click.option("--model", default="", help="The GGUF file, or URL#NAME of a server's model, that writes it.")
 @click.option("--history", is_flag=True, help="List the queries that were run.")
 @click.pass_obj
 def sql(
@@ -43,6 +49,8 @@ def sql(
     aggregate: bool,
     form: str,
     path: Path | None,
+    question: str,
+    model: str,
     history: bool,
 ) -> None:
     """Runs one SELECT that can only read; - reads it from standard input. Without a query it prints the schema."""
@@ -51,6 +59,11 @@ def sql(
     own = dict(map(_filter, filters))
     policy = Policy(allowed, frozenset(hidden), rows, seconds, restricted, aggregate, own)
     text = sys.stdin.read() if query == "-" else query
+    if question:
+        with front.desk() as desk:
+            load(desk, model, StatusLine())
+            _ask(desk, question, file, replace(policy, rows=min(rows, 100), seconds=min(seconds, 1.5), rewrite=True))
+        return
     with front.desk("read") as desk:
         if history:
             for old in desk.sql.history():
@@ -69,6 +82,23 @@ def sql(
         with stoppable() as stop:
             result = desk.sql.run(verdict, file, policy, stop)
     _give(result, form, path)
+
+
+def _ask(desk: Desk, question: str, file: Path | None, policy: Policy) -> None:
+    """The attempts as they come, then the rows, or that there are none to trust."""
+    last: SqlAsked | None = None
+    with stoppable() as stop:
+        for last in desk.sql.ask(question, file, policy, stop):
+            span = last.trace.spans[-1]
+            if span.name != "schema":
+                say(f"{span.name}  {span.input['sql']}", newlines=False)
+                say(f"    {span.metadata.get('error') or '✓'}", dim=True, newlines=False)
+    if last and last.verdict and last.result:
+        for finding in last.verdict.findings:
+            say(f"⚠ {finding.excerpt}: {finding.why} → {finding.better}", err=True)
+        _give(last.result, "table", None)
+    else:
+        say(tr("No query could be made that can be relied on: ask more exactly, or write it yourself."))
 
 
 def _filter(text: str) -> tuple[str, str]:

@@ -1,0 +1,89 @@
+"""A question turned into a query: attempts, the error that goes back, the trace, and giving up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from screens.ask.stagelist import walk_stages
+from screens.ask.story import Story
+from tests.screens.fake_records import models
+from workbench.errors import MissingModelError
+from workbench.ports import Generator, Store
+from workbench.records.answers import Generation, Message
+from workbench.sqltools import SqlTools
+from workbench.sqltools.asking import link, query_in
+
+QUESTION = "¿Cuántos alumnos tienen pagos en estado pendiente?"
+RIGHT = "SELECT COUNT(DISTINCT alumno_id) FROM pagos WHERE estado = 'pendiente'"
+
+
+class Scripted:
+    """A model that writes what it is told to, and keeps what it was sent."""
+
+    def __init__(self, *writes: str) -> None:
+        self._writes = list(writes)
+        self.sent: list[str] = []
+        self.model = _Loaded()
+
+    def render(self, messages: Sequence[Message]) -> str:
+        return "\n".join(m.content for m in messages)
+
+    def generate(self, prompt: str, *_: object) -> Iterator[Generation]:
+        self.sent.append(prompt)
+        yield Generation("complete", self._writes.pop(0), output_tokens=9)
+
+
+class _Loaded:
+    file = models()[0]
+
+
+def asked(store: Store, model: Scripted, school: Path) -> Any:
+    *_, last = SqlTools(store, lambda: cast(Generator, model)).ask(QUESTION, school)
+    return last
+
+
+def test_an_error_goes_back_and_the_second_attempt_answers(store: Store, school: Path) -> None:
+    model = Scripted("SELECT x FROM pagos", f"```sql\n{RIGHT};\n```")
+    found = asked(store, model, school)
+    assert found.result.rows == ((2,),)
+    assert "no such column: x" in model.sent[1]
+    kept = store.traces.trace("last")
+    assert [span.name for span in kept.spans] == ["schema", "sql_1", "sql_2"]
+    assert kept.spans[1].metadata["error"] == "no such column: x"
+    assert (kept.spans[2].input["sql"], kept.spans[2].metadata["rows"]) == (RIGHT, 1)
+
+
+def test_three_attempts_and_no_number_is_made_up(store: Store, school: Path) -> None:
+    model = Scripted("DROP TABLE pagos", "I don't know.", "SELECT nothing FROM nowhere", RIGHT)
+    found = asked(store, model, school)
+    assert found.result is None
+    assert len(model.sent) == 3
+    assert len([span for span in store.traces.trace("last").spans if span.name.startswith("sql_")]) == 3
+
+
+def test_the_attempts_are_stages_of_the_walk(store: Store, school: Path) -> None:
+    asked(store, Scripted("SELECT x FROM pagos", RIGHT), school)
+    stages = walk_stages(Story(store.traces.trace("last"), {}))
+    told = {stage.key: stage for stage in stages if stage.ran}
+    assert {"schema", "sql_1", "sql_2"} <= set(told)
+
+
+def test_the_schema_is_linked_by_names_and_keys(tools: SqlTools, school: Path) -> None:
+    schema = tools.schema(school)
+    assert {t.name for t in link("pagos pendientes", schema, 2)} == {"pagos", "alumnos"}
+    assert [t.name for t in link("el DNI de una ficha", replace(schema), 1)] == ["fichas"]
+
+
+@pytest.mark.parametrize("text", [RIGHT, f"Sure! {RIGHT}; That is it.", f"```sql\n{RIGHT}\n```"])
+def test_the_query_is_found_in_what_was_written(text: str) -> None:
+    assert query_in(text) == RIGHT
+
+
+def test_without_a_model_it_says_so(tools: SqlTools) -> None:
+    with pytest.raises(MissingModelError):
+        list(tools.ask(QUESTION))
