@@ -28,7 +28,7 @@ HELP: Final = with_alt("question_mark", "app.help", "Help", id="dialog.help", ty
 
 
 class ErrorDialog(ModalScreen[bool]):
-    """Title, message, remedy, and for an engine its last log lines.
+    """Title, message, remedy, and for an engine what its log says of the cause.
 
     Args:
         retry: what would be other if it were tried again, "" when there is no such offer; dismisses with True when the
@@ -59,9 +59,9 @@ class ErrorDialog(ModalScreen[bool]):
             if self._retry:
                 again = tr("tries again {change}", change=self._retry)
                 yield Static(content(("r ", Tone.ACCENT), (again, Tone.STRONG)), classes="remedy", id="retry")
-            if isinstance(error, EngineError) and error.log:
+            if isinstance(error, EngineError) and error.last_words:
                 yield Static(content((tr("The engine's last words:"), Tone.DIM)), classes="remedy")
-                yield Static(content(("\n".join(error.log[-12:]), Tone.DIM)))
+                yield Static(content(("\n".join(error.last_words), Tone.DIM)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Trying again is offered where something is proposed."""
@@ -73,18 +73,18 @@ class ErrorDialog(ModalScreen[bool]):
 
 
 class NoteDialog(ModalScreen[None]):
-    """A title and some lines to read."""
+    """A title and some lines to read; ``wide`` where their tables need the room of the screen."""
 
     CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [CLOSE, Binding("enter", "dismiss", "Close", id="note.close"), *HELP]
 
-    def __init__(self, title: str, words: Content) -> None:
+    def __init__(self, title: str, words: Content, *, wide: bool = False) -> None:
         super().__init__()
-        self._heading, self._words = title, words
+        self._heading, self._words, self._wide = title, words, wide
 
     def compose(self) -> ComposeResult:
         """The lines."""
-        with VerticalScroll(classes="dialog small", can_focus=True) as box:
+        with VerticalScroll(classes="dialog wide" if self._wide else "dialog small", can_focus=True) as box:
             box.border_title = content(self._heading)
             box.border_subtitle = tr("esc closes")
             yield Static(self._words)

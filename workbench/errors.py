@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from typing import Final, Literal, TypeAlias
 
 from workbench.i18n import tr
@@ -78,6 +79,13 @@ class QueryError(WorkbenchError):
         self.kind = kind
 
 
+TELLING: Final = re.compile(
+    r"(?i)error\b|fail|assert|invalid|unable|unknown (?!type)|unsupported|not support|can't|cannot|could not|exception"
+    r"|out of memory|bad_alloc|corrupt|missing|mismatch|wrong|terminate"
+)
+"""What a line of an engine's log has in it when it names a cause."""
+DESCRIBING: Final = re.compile(r"^\w*(print_info|model_loader: - )")
+"""A line that says what is in the model: names in it mean nothing."""
 EngineCause: TypeAlias = Literal["", "memory", "context", "cache", "mapping", "crash", "adapter", "file"]
 
 
@@ -97,6 +105,13 @@ class EngineError(WorkbenchError):
         super().__init__(title, message, remedy)
         self.log = log
         self.cause: EngineCause = cause
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """Of the log, the lines that name a cause, each once, at most 6; where none does, the last 3."""
+        lines = dict.fromkeys(line for line in self.log if line.strip())
+        telling = [line for line in lines if TELLING.search(line) and not DESCRIBING.match(line)]
+        return tuple(telling[-6:] or [*lines][-3:])
 
 
 class ServerError(EngineError):

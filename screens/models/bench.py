@@ -114,7 +114,9 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         report = self._report
         self.set_class(report is None, "-unmeasured")
         grid, pane = self.query_one("#bench-rows-grid", Grid), self.query_one("#bench-rows", ListPane)
-        pane.border_subtitle = content(tr("n new · o plot · s sort · space = compare · h history · x export"))
+        stop = tr("S stop · o plot · s sort · space = compare · h history · x export")
+        rest = tr("n new · o plot · s sort · space = compare · h history · x export")
+        pane.border_subtitle = content(stop if self._job else rest)
         if report:
             self._depth = self._depth if self._depth in report.bench.plan.depths else min(report.bench.plan.depths)
             made = rows(report, self._depth, SORTINGS[self._sorting])

@@ -17,7 +17,7 @@ from screens.widgets.grid import Column, Row
 from screens.widgets.memory import fit_cell
 from workbench.i18n import tr
 from workbench.library.notes import fallback_words, place_words
-from workbench.library.variants import copies, variants_of, wasted
+from workbench.library.variants import copies, variants_words, wasted
 from workbench.records.library import HashProgress, ModelNote
 from workbench.records.models import MemoryFit, ModelFile
 
@@ -151,7 +151,7 @@ def card(file: ModelFile, shelf: Shelf) -> list[Fact]:
         (tr("also at"), ", ".join(map(place_words, file.places[1:]))),
         ("SHA-256", _hash(file, shelf)),
         (tr("copies"), _copies(file, shelf)),
-        (tr("variants"), ", ".join(f.quantization or f.name for f in variants_of(file, shelf.listed))),
+        (tr("variants"), variants_words(file, shelf.listed)),
     ]
 
 

@@ -105,7 +105,9 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
         report = self._report
         self.set_class(report is None, "-unmeasured")
         pane = self.query_one("#ladder-rows", ListPane)
-        pane.border_subtitle = content(tr("n new · o plot · d decide · space = compare · h history · x export"))
+        stop = tr("S stop · o plot · space = compare · h history · x export")
+        rest = tr("n new · o plot · d decide · space = compare · h history · x export")
+        pane.border_subtitle = content(stop if self._job else rest)
         if report:
             pane.show(rows(report))
             if self.query_one("#ladder-side").has_focus and not self.has_class("-side"):
@@ -317,7 +319,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
 
 
 def _steps(now: LadderProgress) -> Line:
-    """ "quantize ✓ · bench ▓▓░░ 3/9 name · KL …": every stage of the plan, done, under way or still to come."""
+    """ "✓ quantize  bench ▓▓░░ 40%  ◦ KL …  name": every stage of the plan, done, under way or to come."""
     plan = now.report.ladder.plan
     wanted: list[tuple[Stage, bool]] = [
         ("quantize", True),
@@ -330,10 +332,10 @@ def _steps(now: LadderProgress) -> Line:
         name = stage_words(stage)
         if stage == now.stage:
             share = f" {bar(now.fraction, 10)} {now.fraction:4.0%}" if now.fraction is not None else ""
-            told += [(name, Tone.STRONG), (share, Tone.ACCENT), (f" {now.now}", Tone.DIM), "  "]
+            told += [(name, Tone.STRONG), (share, Tone.ACCENT), "  "]
         else:
             told += [(f"✓ {name}", Tone.GOOD) if stage not in now.report.left else (f"◦ {name}", Tone.DIM), "  "]
-    return tuple(told)
+    return (*told, (now.now, Tone.DIM))
 
 
 def _told(ladder: LadderRecord) -> Line:

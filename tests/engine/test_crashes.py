@@ -113,7 +113,21 @@ def test_a_file_that_loads_and_then_aborts_costs_only_the_child(damage: Damage) 
         list(generator.generate("Hello", SETTINGS))
     assert "SIGABRT" in died.value.message
     assert any("GGML_ASSERT" in line for line in died.value.log)
+    assert len(died.value.log) > 20
+    assert [line.rpartition(": ")[2] for line in died.value.last_words] == ["GGML_ASSERT(eps >= 0.0f) failed"]
     generator.close()
+
+
+@pytest.mark.parametrize("key", ["attention.layer_norm_rms_epsilon", "rope.freq_base"])
+@pytest.mark.parametrize("value", [float("nan"), -1.0, float("inf")])
+def test_a_number_that_makes_no_sense_is_found_in_the_header(damage: Damage, key: str, value: float) -> None:
+    file = read_header(damage(f"llama.{key}", "f", value))
+    assert file.problem == f"the header is damaged: llama.{key}"
+
+
+def test_a_log_without_a_cause_tells_its_last_lines() -> None:
+    log = ("print_info: general.name = Error", "load: reading", "load: reading", "", "load: mapped", "load: warming up")
+    assert EngineError("", "", log=log).last_words == ("load: reading", "load: mapped", "load: warming up")
 
 
 @pytest.mark.parametrize("keep", [1_000, 2_000_000, 90_000_000])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import json
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -98,6 +99,25 @@ def test_a_grammar_holds_when_sampling_too(generator: ChildGenerator) -> None:
         colour, number = text.rstrip(".").split(" ")
         assert colour in ("red", "green")
         assert number.isdigit()
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"properties": {"name": {"type": "string"}, "below": {"items": {"$ref": "#"}}}}, "refers to itself"),
+        ({"$defs": {"tree": {"properties": {"below": {"$ref": "#/$defs/tree"}}}}, "$ref": "#/$defs/tree"}, "to itself"),
+        ({"enum": [f"number {n}" for n in range(20_000)]}, "characters"),
+    ],
+    ids=["a tree", "a tree among the definitions", "more than 256 KiB of grammar"],
+)
+def test_a_schema_that_no_grammar_can_hold_says_so_and_the_model_lives_on(
+    generator: ChildGenerator, schema: object, words: str
+) -> None:
+    [*_, last] = ask(generator, "Hello", replace(GREEDY, json_schema=json.dumps(schema)))
+    assert last.state == "error"
+    assert words in last.error
+    assert "ask without a grammar" in last.error
+    assert generator.count_tokens("alive") > 0
 
 
 @pytest.mark.parametrize("grammar", ["root ::= (", 'other ::= "a"', "root ::= missing", 'root ::= root "a"', " ", "?"])

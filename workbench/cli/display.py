@@ -32,12 +32,12 @@ def say(text: str, *, err: bool = False, dim: bool = False, bold: bool = False, 
 
 
 def print_error(error: WorkbenchError) -> None:
-    """Title, message and remedy on stderr, and the engine's last log lines."""
+    """Title, message and remedy on stderr, and what the engine's log says of the cause."""
     click.echo(f"{click.style(printable(error.title), bold=True)}: {printable(error.message)}", err=True)
     if error.remedy:
         click.echo(f"  → {printable(error.remedy)}", err=True)
     if isinstance(error, EngineError):
-        for line in error.log[-8:]:
+        for line in error.last_words:
             click.echo(click.style(f"  │ {printable(line, newlines=False)}", dim=True), err=True)
 
 

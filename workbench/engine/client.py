@@ -236,6 +236,8 @@ def _generation_error(failed: protocol.Failed) -> str:
             return tr("The engine can't make a grammar of the schema: {reason}", reason=failed.detail)
         case "recursion":
             return tr("The schema refers to itself, which a grammar can't: ask without a grammar.")
+        case "size":
+            return tr("The schema's grammar would have {count} characters: ask without a grammar.", count=failed.detail)
         case "prompt":
             return tr("The prompt is empty.")
         case _:

@@ -277,6 +277,8 @@ def _problem(architecture: str, parts: list[_Part]) -> str:
     layers = f"{architecture}.block_count"
     if layers in parts[0].fields and not 0 < _number(parts[0].fields, layers) <= tensors:
         return tr("the header is damaged: {what}", what=layers)
+    if senseless := next((key for key in _positive(architecture) if not _sensible(parts[0].fields.get(key, 1.0))), ""):
+        return tr("the header is damaged: {what}", what=senseless)
     torn = next((t for part in parts for t in part.tensors if t.width % _type_sizes().get(t.type, (1, 0))[0]), None)
     if torn:
         return tr("the header is damaged: {what}", what=f"{torn.name}, {torn.width} × {_type_name(torn.type)}")
@@ -285,6 +287,18 @@ def _problem(architecture: str, parts: list[_Part]) -> str:
         if needed > part.size:
             return tr("the file is cut short: {size} of {needed} bytes", size=part.size, needed=needed)
     return ""
+
+
+def _positive(architecture: str) -> tuple[str, ...]:
+    """Keys of numbers without which nothing can be computed: the engine loads them, then crashes or is mute."""
+    names = ("attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon", "rope.freq_base")
+    return tuple(f"{architecture}.{name}" for name in names)
+
+
+def _sensible(value: Value) -> bool:
+    """Finite and not negative, each of them where there is one per layer."""
+    numbers = value if isinstance(value, tuple) else (value,)
+    return all(not isinstance(number, float) or 0 <= number < math.inf for number in numbers)
 
 
 def _text(fields: Mapping[str, Value], key: str) -> str:

@@ -102,7 +102,7 @@ def _grammar(settings: GenerationSettings) -> str:
         kind: FailureKind = "recursion" if str(error) == "Unsupported ref #" else "schema"
         raise NativeError(kind, str(error) or type(error).__name__) from error
     if len(grammar) > LONGEST_GRAMMAR:
-        raise NativeError("schema", f"it would have {len(grammar):,} characters")
+        raise NativeError("size", f"{len(grammar):,}")
     return grammar
 
 

@@ -22,6 +22,7 @@ FailureKind: TypeAlias = Literal[
     "grammar",
     "schema",
     "recursion",
+    "size",
     "prompt",
     "decode",
     "vector",

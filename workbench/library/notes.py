@@ -7,7 +7,7 @@ from datetime import date
 
 from workbench.i18n import tr
 from workbench.library.keepers import KEEPER_NAMES
-from workbench.library.variants import copies, variants_of
+from workbench.library.variants import copies, variants_words
 from workbench.ports import LibraryRepository
 from workbench.records.library import ModelNote
 from workbench.records.models import FEWEST_PARAMETERS, ModelFile, Place
@@ -68,7 +68,7 @@ def card_rows(file: ModelFile, files: Sequence[ModelFile] = ()) -> list[tuple[st
         (tr("also at"), ", ".join(map(place_words, file.places[1:]))),
         (tr("kept by"), _keeper_words(file)),
         (tr("copies"), copies_words(file, files)),
-        (tr("variants"), ", ".join(f.quantization or f.name for f in variants_of(file, files))),
+        (tr("variants"), variants_words(file, files)),
     ]
 
 

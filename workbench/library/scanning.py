@@ -47,7 +47,9 @@ def _describe(ways: Sequence[Found]) -> ModelFile:
     places = tuple({way.place: None for way in ways})
     claimed = next((way.hash for way in ways if way.hash), "")
     if not file.path.lower().endswith(".gguf"):  # a blob, whose name is its digest
-        file = replace(file, name=first.place.name)
+        name = first.place.name
+        family = name.rpartition("/")[2].partition(":")[0] if file.family == file.name.casefold() else file.family
+        file = replace(file, name=name, family=family)
     split = SPLIT_NAME.search(file.path.removesuffix(".gguf"))
     return replace(file, places=_with_first(places, file.path), hash="" if split or file.problem else claimed)
 

@@ -51,3 +51,13 @@ def variants_of(file: ModelFile, files: Sequence[ModelFile]) -> tuple[ModelFile,
     key = (file.family, file.architecture, file.parameters)
     group = next((v.files for v in variants(files) if (v.family, v.architecture, v.parameters) == key), ())
     return tuple(f for f in group if f.path != file.path and (not f.hash or f.hash != file.hash))
+
+
+def variants_words(file: ModelFile, files: Sequence[ModelFile]) -> str:
+    """The variants by name, with their quantization where the name doesn't say it."""
+
+    def words(other: ModelFile) -> str:
+        said = not other.quantization or other.quantization.casefold() in other.name.casefold()
+        return other.name if said else f"{other.name} ({other.quantization})"
+
+    return ", ".join(map(words, variants_of(file, files)))
