@@ -6,25 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Steps
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
 
 from workbench.answers import abstain
 from workbench.answers.citations import CitedText, cited_answer, placed, quoted_answer
 from workbench.answers.conflicts import Clash, clashes, conflict
 from workbench.answers.context import Budget, build_context
-from workbench.answers.extractive import Quote, chosen, ranked
+from workbench.answers.extractive import Quote, chosen
 from workbench.answers.generate import Writer
 from workbench.answers.growth import Growth
 from workbench.answers.judge import ClaimJudge, with_verdicts
 from workbench.answers.manifest import manifest
-from workbench.answers.meaning import Meaning, Vectors
 from workbench.answers.prompt import answer_language, broken_marks
 from workbench.answers.relevance import Relevance
 from workbench.answers.retrieving import Engines, NoAnswerError, Retrieval
-from workbench.answers.support import THRESHOLD, Support, answer_support
+from workbench.answers.support import Support, answer_support
 from workbench.answers.terms import Term, question_terms
-from workbench.answers.units import Unit, units
-from workbench.corpus.places import Places
+from workbench.answers.weighing import Scales, threshold
 from workbench.errors import BudgetError, Cancelled, EngineError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
@@ -47,9 +44,6 @@ from workbench.retrieval.filters import parse_filter
 from workbench.retrieval.mmr import diversified
 from workbench.retrieval.search import Searcher
 from workbench.text.words import words
-
-THRESHOLD_SETTING: Final = "support.threshold.{collection}"
-"""Where a collection's calibrated τ is remembered."""
 
 
 class Asker:
@@ -133,10 +127,10 @@ class _Question:
         self._retrieval = Retrieval(engines, growth, search, analysis, collection.mandatory_filter, cancel)
         self._writer = Writer(generator, question, analysis.language, options) if generator else None
         self._judge = ClaimJudge(engines.generator, cancel) if options.judge and engines.generator else None
-        self._documents: dict[str, Places] = {}
-        self._vectors: Vectors | None = None
+        self._scales = Scales(self._store, self._searcher, cancel)
         self._problem = tr("no model is loaded") if options.mode == "generated" and generator is None else ""
-        self._threshold = options.threshold if options.threshold is not None else self._calibrated()
+        given = options.threshold
+        self._threshold = threshold(self._store, collection.name) if given is None else given
 
     def run(self, index: Index | None) -> Iterator[Trace]:
         """Every stage; the last trace is complete."""
@@ -176,8 +170,8 @@ class _Question:
         growth, analysis = self._growth, self._analysis
         growth.begin()
         context = self._context(index, hits)
-        terms = self._terms(index)
-        quotes = self._ranked(terms, context.evidence)
+        terms = self._scales.terms(analysis, index, self._retrieval.filter.total)
+        quotes = self._scales.quotes(analysis, terms, context.evidence)
         yield growth.span("context", context, neutralised=broken_marks(context.evidence), compared=len(quotes))
         lanes = self._retrieval.lanes
         support = answer_support(terms, context.evidence, lanes, quotes, analysis.language, analysis.query)
@@ -240,44 +234,6 @@ class _Question:
                 return embedder.tokenizer.count, embedder.tokenizer.name
         return lambda text: len(words(text)), tr("words")
 
-    def _calibrated(self) -> float:
-        stored = self._store.settings.get(THRESHOLD_SETTING.format(collection=self._collection.name))
-        return float(stored) if stored else THRESHOLD
-
-    def _terms(self, index: Index) -> tuple[Term, ...]:
-        frequency = self._store.search.document_frequency(index, self._analysis.stems)
-        return question_terms(self._analysis, frequency, self._retrieval.filter.total)
-
-    def _places(self, document_id: str) -> Places:
-        if document_id not in self._documents:
-            self._documents[document_id] = Places(self._store.corpus.parsed_document(document_id))
-        return self._documents[document_id]
-
-    def _units(self, evidence: Evidence) -> Sequence[Unit]:
-        return units(evidence, self._places(evidence.document_id))
-
-    def _ranked(self, terms: Sequence[Term], evidence: Sequence[Evidence]) -> tuple[Quote, ...]:
-        """The units of the evidence, by meaning too where an embedder works."""
-        try:
-            return ranked(self._analysis, terms, evidence, self._units, self._meaning())
-        except EngineError:  # the dense lane has said what is wrong with it
-            return ranked(self._analysis, terms, evidence, self._units)
-
-    def _meaning(self) -> Meaning | None:
-        """What the index's embedder tells of texts; None without one."""
-        embedder, analysis = self._searcher.embedder, self._analysis
-        if embedder is None or not analysis.query.strip():
-            return None
-        if self._vectors is None:
-            self._vectors = Vectors(lambda texts: embedder.embed_passages(texts, self._cancel, urgent=True))
-        vectors = self._vectors
-
-        def cosines(texts: Sequence[str]) -> list[float]:
-            question = self._searcher.query_vector(analysis)
-            return [float(vector @ question) for vector in vectors.of(texts)]
-
-        return Meaning(embedder.info.name, cosines, vectors.between)
-
     # -- the answer ------------------------------------------------------------------------------------------------
 
     def _written(
@@ -306,8 +262,8 @@ class _Question:
             yield self._refuse(terms, context, support)
         else:
             growth.begin()
-            spoken = answer_language(self._analysis.language)
-            cited = cited_answer(writer.finished(generation), context.evidence, self._units, spoken, self._meaning())
+            spoken, meaning = answer_language(self._analysis.language), self._scales.meaning(self._analysis)
+            cited = cited_answer(writer.finished(generation), context.evidence, self._scales.units, spoken, meaning)
             answer = self._answer(cited, terms, support, self._clashes(cited, context.evidence))
             answer = self._judged(abstain.warned(answer, generation), context.evidence)
             yield self._finish(answer, support)
@@ -334,15 +290,15 @@ class _Question:
         return self._finish(self._judged(answer, evidence), support)
 
     def _clashes(self, cited: CitedText, evidence: Sequence[Evidence]) -> tuple[Clash, ...]:
-        return clashes(cited.claims, evidence, self._units, self._metadata)
+        return clashes(cited.claims, evidence, self._scales.units, self._metadata)
 
     def _metadata(self, document_id: str) -> Metadata:
         return self._store.corpus.document(document_id).metadata
 
     def _answer(self, cited: CitedText, terms: Sequence[Term], support: Support, found: Sequence[Clash]) -> Answer:
         """With each claim's relevance, and the conflicts in words."""
-        relevance = Relevance(terms, self._analysis.language, self._meaning())
-        cited = placed(cited, self._places)
+        relevance = Relevance(terms, self._analysis.language, self._scales.meaning(self._analysis))
+        cited = placed(cited, self._scales.places)
         language = answer_language(self._analysis.language)
         conflicts = tuple(conflict(clash, self._metadata, language) for clash in found)
         return Answer(

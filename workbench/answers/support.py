@@ -18,6 +18,8 @@ from workbench.text.words import fold
 # (bench/answers.py). Weights of coverage, likeness and agreement, and the τ that separates best.
 WEIGHTS: Final = {"coverage": 0.35, "likeness": 0.55, "agreement": 0.10}
 THRESHOLD: Final = 0.5
+THRESHOLD_SETTING: Final = "support.threshold.{collection}"
+"""Where a collection's calibrated τ is remembered."""
 
 _NUMBER_ABSENT: Final = 0.7
 """Of the score, where no evidence has a number of the question: the least that makes no more abstentions wrong. For

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from workbench.answers.ask import THRESHOLD_SETTING
+from workbench.answers.support import THRESHOLD_SETTING
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.deciding.gates import check_gates
 from workbench.evals.deciding.threshold import risk_coverage

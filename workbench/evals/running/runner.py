@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import workbench
-from workbench.answers.ask import THRESHOLD_SETTING
 from workbench.answers.manifest import flat, library_versions, manifest
-from workbench.answers.support import THRESHOLD
+from workbench.answers.weighing import threshold
 from workbench.errors import Cancelled, EngineError, NotFoundError, UsageError
 from workbench.evals.measuring.segments import members_of
 from workbench.evals.running.execution import CaseRunner
@@ -235,8 +234,7 @@ class EvalRunner:
             )
             return replace(base, settings=extra)
         if config.ask.threshold is None and config.layer != "retrieval":
-            stored = self._store.settings.get(THRESHOLD_SETTING.format(collection=index.collection))
-            extra["support.threshold"] = float(stored) if stored else THRESHOLD
+            extra["support.threshold"] = threshold(self._store, index.collection)
         collection = self._store.corpus.collection(index.collection)
         told = manifest(collection, index, searcher.embedder, generator, config.ask, config.search)
         return replace(told, settings={**told.settings, **extra})
