@@ -1,4 +1,4 @@
-"""Lists of chunks of any length. Every order has an index of the file, so that its first rows come without sorting."""
+"""Lists of chunks of any length. The orders have indexes of the file, so that first rows come without sorting all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from storage.connections import Connections
 from storage.driver import storable
-from storage.filters import Sql, passing
+from storage.filters import Parameter, Sql, passing
 from storage.indexes import words_table
 from workbench.ports import Cancel, ChunkKeys
 from workbench.records.browsing import ChunkOrder, ChunkQuery, ChunkRow
@@ -26,6 +26,7 @@ _ORDERS: Final[dict[ChunkOrder, tuple[str, ...]]] = {
     "length": ("c.end - c.start", "c.document_key", "c.key"),
     "language": ("c.language", "c.document_key", "c.key"),
     "date": ("dated.value", "c.document_key", "c.ordinal"),
+    "hits": ("c.document_key", "c.ordinal"),
 }
 _DATE: Final = """
     (SELECT min(f.value) FROM field f WHERE f.document_key = d.key AND f.chunk_key IS NULL AND +f.name = 'date')
@@ -35,12 +36,32 @@ _DATED: Final = f"""
     JOIN (SELECT d.key, {_DATE} AS value FROM document d ORDER BY d.key LIMIT -1) dated ON dated.key = c.document_key
 """
 """With its LIMIT it is made once, not looked up for every chunk."""
+_BY_DATE: Final = f"""
+    SELECT group_concat((SELECT group_concat(key) FROM (
+        SELECT c.key AS key FROM chunk c WHERE {{condition}} AND c.document_key = dated.key ORDER BY c.ordinal {{way}}
+    )))
+    FROM (SELECT d.key, {_DATE} AS value FROM document d
+        WHERE (SELECT c.key FROM chunk c WHERE {{condition}} AND c.document_key = d.key LIMIT 1) NOTNULL
+        ORDER BY value {{way}}, d.key {{way}} LIMIT ?) dated
+"""
+"""Of a straight query: documents are sorted, and each gives its chunks in order. The limit is of documents.
+
+Not EXISTS: SQLite makes a join of it, and together with a limit visits every chunk.
+"""
+_HITS: Final = """
+    SELECT c.key, sum(hits) FROM (
+        SELECT chunk_key, count(*) AS hits FROM trace_hit GROUP BY chunk_key
+        UNION ALL SELECT chunk_key, count(*) FROM result_hit GROUP BY chunk_key
+    ) CROSS JOIN ranked_chunk r ON r.key = chunk_key CROSS JOIN chunk c ON c.id = r.id AND c.index_id = ? GROUP BY c.key
+"""
 _ROWS: Final = f"""
     SELECT c.key, c.id, d.id, d.source_id, d.status, c.ordinal, c.section,
         CAST(coalesce(nullif(c.page_label, ''), c.page, '') AS TEXT), c.kind, c.tokens, c.tiktoken_tokens,
         c.end - c.start, c.language, c.truncated,
         CAST(coalesce({_DATE}, '') AS TEXT),
-        substr(c.text, CASE c.header WHEN '' THEN 1 ELSE length(c.header) + 2 END, 160)
+        substr(c.text, CASE c.header WHEN '' THEN 1 ELSE length(c.header) + 2 END, 160),
+        (SELECT count(*) FROM ranked_chunk r JOIN trace_hit h ON h.chunk_key = r.key WHERE r.id = c.id)
+            + (SELECT count(*) FROM ranked_chunk r JOIN result_hit h ON h.chunk_key = r.key WHERE r.id = c.id)
     FROM json_each(?) w CROSS JOIN chunk c ON c.key = w.value JOIN document d ON d.key = c.document_key
     ORDER BY w.key
 """
@@ -73,26 +94,17 @@ class FileBrowsing:
             Cancelled: it was set.
         """
         condition = _condition(index, query)
-        texts, values = [condition.text], [*condition.values]
-        if query.filter.strip():
-            passed = passing(index.id, where)
-            texts.append(f"c.key IN ({passed.text})")
-            values += passed.values
-        if query.words.strip():
-            table = words_table(index.id)
-            texts.append(f"c.key IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)")
-            values.append(words_expression(query.words))
         way = " DESC" if query.descending else ""
-        order = ", ".join(term + way for term in _ORDERS[query.order])
-        statement = f"""
-            SELECT group_concat(key) FROM (
-                SELECT c.key AS key FROM chunk c {_DATED if query.order == "date" else ""}
-                WHERE {" AND ".join(texts)} ORDER BY {order} LIMIT ?
-            )
-        """
+        if query.order == "date" and query.straight:
+            statement, values = _BY_DATE.format(condition=condition.text, way=way), [*condition.values] * 2
+        else:
+            statement, values = _listing(index, query, where, condition)
         with self._connections.snapshot(cancel) as c:
-            (joined,) = c.execute(statement, (*values, limit)).fetchone()
-        return _numbers(joined or "")
+            (joined,) = c.execute(statement, (*values, -1 if query.order == "hits" else limit)).fetchone()
+            keys = _numbers(joined or "")
+            if query.order == "hits":
+                keys = _most_found(keys, c.execute(_HITS, (index.id,)).fetchall(), descending=query.descending)
+        return keys if limit < 0 else keys[:limit]
 
     def rows(self, keys: Sequence[int]) -> tuple[ChunkRow, ...]:
         """Their lines, in the order asked; chunks that are gone are left out."""
@@ -141,6 +153,41 @@ def _condition(index: Index, query: ChunkQuery) -> Sql:
     return Sql(
         "c.index_id = ? AND c.document_key = (SELECT key FROM document WHERE id = ?)", (index.id, query.document_id)
     )
+
+
+def _listing(index: Index, query: ChunkQuery, where: FilterNode, condition: Sql) -> tuple[str, list[Parameter]]:
+    """The numbers of what the query lists, joined, and its values but for the limit."""
+    texts, values = [condition.text], [*condition.values]
+    if query.filter.strip():
+        passed = passing(index.id, where)
+        texts.append(f"c.key IN ({passed.text})")
+        values += passed.values
+    if query.words.strip():
+        table = words_table(index.id)
+        texts.append(f"c.key IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)")
+        values.append(words_expression(query.words))
+    way = " DESC" if query.descending and query.order != "hits" else ""
+    order = ", ".join(term + way for term in _ORDERS[query.order])
+    return (
+        f"""
+        SELECT group_concat(key) FROM (
+            SELECT c.key AS key FROM chunk c {_DATED if query.order == "date" else ""}
+            WHERE {" AND ".join(texts)} ORDER BY {order} LIMIT ?
+        )
+        """,
+        values,
+    )
+
+
+def _most_found(keys: ChunkKeys, hits: Sequence[tuple[int, int]], *, descending: bool) -> ChunkKeys:
+    """The chunks by their hits, those with as many as they stood."""
+    found = np.array(sorted(hits), np.int64).reshape(-1, 2)
+    places = np.searchsorted(found[:, 0], keys)
+    times = np.zeros(len(keys), np.int64)
+    known = places < len(found)
+    known[known] = found[places[known], 0] == keys[known]
+    times[known] = found[places[known], 1]
+    return keys[np.argsort(-times if descending else times, kind="stable")]
 
 
 def _numbers(joined: str) -> ChunkKeys:

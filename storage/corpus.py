@@ -144,7 +144,7 @@ class FileCorpus:
 
     def current_index(self, collection: str) -> Index | None:
         """The one that queries meet, None before the first ingest."""
-        found = self._indexes("l.name = ? AND i.status = 'current'", collection)
+        found = self._indexes("l.name = ? AND i.status = 'current'", storable(collection))
         return found[0] if found else None
 
     def _indexes(self, condition: str, value: str | int) -> tuple[Index, ...]:

@@ -43,11 +43,16 @@ class Arranging(Changing):
             "length": (tr("length"), tr("in characters, the shortest first")),
             "language": (tr("language"), ""),
             "date": (tr("date"), tr("of the document, the oldest first")),
+            "hits": (tr("times found"), tr("by questions and cases of runs, the most found first")),
         }
         rows = [Row(order, (name, (told, Tone.DIM))) for order, (name, told) in orders.items()]
         chosen = self.query_one(ChunkPane).asked.order
         dialog = ChoiceDialog(tr("Sort the chunks"), rows, chosen)
-        self.app.push_screen(dialog, lambda order: self._sort(cast(ChunkOrder, order)) if order else None)
+        self.app.push_screen(dialog, self._chosen)
+
+    def _chosen(self, order: str | None) -> None:
+        if order:
+            self._sort(cast(ChunkOrder, order), descending=order == "hits")
 
     def _sort(self, order: ChunkOrder, *, descending: bool = False) -> None:
         self.query_one(ChunkPane).order_by(order, descending=descending)

@@ -200,6 +200,7 @@ class ChunkPane(Vertical):
             "length": tr("by length"),
             "language": tr("by language"),
             "date": tr("by date"),
+            "hits": tr("by times found"),
         }
         total = self.listing.total if self.listing else 0
         words = [tr("Chunks") if self.asked.document_id else tr("All chunks"), "──", count(total)]

@@ -40,6 +40,7 @@ COLUMNS: Final[dict[str, ChunkColumn]] = {
     "language": ChunkColumn(lambda: Column(tr("lang"), 4), lambda r: (r.language, Tone.DIM)),
     "kind": ChunkColumn(lambda: Column(tr("kind"), 9), lambda r: (r.kind, Tone.DIM)),
     "date": ChunkColumn(lambda: Column(tr("date"), 10, fold=True), lambda r: r.date),
+    "hits": ChunkColumn(lambda: Column(tr("found"), 6, "right"), lambda r: count(r.hits) if r.hits else ""),
     "id": ChunkColumn(lambda: Column("id", 10), lambda r: (r.id[:10], Tone.DIM)),
     "text": ChunkColumn(lambda: Column(tr("text"), 0), lambda r: (" ".join(r.beginning.split()), Tone.DIM), usual=True),
 }
@@ -101,6 +102,7 @@ class ColumnsDialog(ModalScreen[str]):
             "language": tr("language"),
             "kind": tr("kind of text"),
             "date": tr("date of the document"),
+            "hits": tr("times found, by questions and cases of runs"),
             "id": tr("id"),
             "text": tr("beginning of the text"),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.browsing import _numbers, words_expression
+from tests.ingest.conftest import Bench
+from tests.ingest.conftest import bench as empty
+from tests.lenses.test_lenses import ask
 from tests.library import NAME, open_library
 from workbench.browsing import Browser, Listing
 from workbench.errors import Cancelled, FilterError, NotFoundError
 from workbench.ports import Cancel, Store
 from workbench.records.browsing import ChunkQuery, ChunkRow
+
+__all__ = ["empty"]
 
 DOCUMENTS = {
     f"{number}.md": f"---\ndate: 20{26 - number:02}-01-01\n---\n"
@@ -66,6 +72,34 @@ def test_orders_are_orders_and_lose_nothing(browser: Browser, descending: bool) 
         assert [measure(r) for r in rows] == sorted(map(measure, rows), reverse=descending), order
         assert {row.id for row in rows} == everything, order
     assert rows[-1 if not descending else 0].date == "2026-01-01"
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_the_first_rows_by_date_are_those_of_the_whole_order(browser: Browser, descending: bool) -> None:
+    query = ChunkQuery(NAME, order="date", descending=descending)
+    first, whole = list(browser.open(query, known=1000))
+    assert first.keys.tolist() == whole.keys[: len(first.keys)].tolist()
+    rows = browser.rows(whole, 0, whole.total)
+    assert [row.ordinal for row in rows if row.source_id == "1.md"] == sorted(range(4), reverse=descending)
+    dated = listed(browser, ChunkQuery(NAME, order="date", descending=descending, filter="tokens >= 0"))
+    assert [row.id for row in dated] == [row.id for row in rows], "as by the filtered order's own statement"
+    document = rows[0].document_id
+    assert {row.document_id for row in listed(browser, replace(query, document_id=document))} == {document}
+
+
+def test_what_questions_found_is_counted_and_stands_first(empty: Bench) -> None:
+    for name in "abc":
+        empty.write(f"{name}.txt", f"The {name} office opens at nine.")
+    empty.ingest()
+    browser = Browser(empty.store, lambda: None)
+    chunks = {row.source_id: row.id for row in listed(browser, ChunkQuery("c"))}
+    ask(empty, "t1", "When?", [chunks["b.txt"], chunks["c.txt"]])
+    ask(empty, "t2", "Where?", [chunks["c.txt"]])
+    most = listed(browser, ChunkQuery("c", order="hits", descending=True))
+    assert [(row.source_id, row.hits) for row in most] == [("c.txt", 2), ("b.txt", 1), ("a.txt", 0)]
+    assert [row.source_id for row in listed(browser, ChunkQuery("c", order="hits"))] == ["a.txt", "b.txt", "c.txt"]
+    found = listed(browser, ChunkQuery("c", order="hits", descending=True, words="b"))
+    assert [row.source_id for row in found] == ["b.txt"]
 
 
 def test_a_filter_and_words_restrict_one_document_or_all(browser: Browser) -> None:

@@ -122,7 +122,10 @@ class Browser:
             return "", 0  # it ended meanwhile, which the top line tells
 
     def _index(self, collection: str) -> Index | None:
-        return self._store.corpus.current_index(self._store.corpus.collection(collection).name)
+        index = self._store.corpus.current_index(collection)
+        if index is None:
+            self._store.corpus.collection(collection)  # says so where there is none; its counts take too long for more
+        return index
 
     def _filter(self, query: ChunkQuery) -> FilterNode:
         fields = self._store.search.fields(query.collection) if query.filter.strip() else None

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from workbench.records.corpus import Document, DocumentStatus, Index
 
-ChunkOrder: TypeAlias = Literal["document", "tokens", "length", "language", "date"]
+ChunkOrder: TypeAlias = Literal["document", "tokens", "length", "language", "date", "hits"]
 """document: as they came in and as they stand there; date: the document's own ``date``, those without one first."""
 
 
@@ -30,8 +30,8 @@ class ChunkQuery:
 
     @property
     def straight(self) -> bool:
-        """Its first rows are known without looking at all of them: nothing is left out, and the order has an index."""
-        return self.order != "date" and not (self.filter.strip() or self.words.strip())
+        """Its first rows are known without looking at all of them: nothing is left out, and no chunk is compared."""
+        return self.order != "hits" and not (self.filter.strip() or self.words.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class ChunkRow:
         characters: length of its span of the source.
         date: of its document, as text, "" for none.
         beginning: of its text, a line long.
+        hits: stored questions and cases of evaluation runs that have it in their ranking, as far as ranks are kept.
     """
 
     key: int
@@ -61,6 +62,7 @@ class ChunkRow:
     truncated: bool
     date: str
     beginning: str
+    hits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
