@@ -11,8 +11,9 @@ from storage.rows import after_prefix
 from workbench.errors import NotFoundError
 from workbench.i18n import tr
 from workbench.ports import TraceSummary
-from workbench.records.answers import Decision, Trace
+from workbench.records.answers import Trace
 from workbench.records.codec import decode, encode
+from workbench.traces.outcomes import outcome_of
 
 _UPSERT = """
     INSERT INTO trace (id, created, query, collection, outcome, duration_ms, complete, body)
@@ -37,7 +38,7 @@ class FileTraces:
             trace.created.astimezone(UTC).isoformat(timespec="microseconds"),
             storable(trace.query),
             trace.manifest.collection,
-            _outcome(trace),
+            outcome_of(trace),
             max((span.start_ms + span.duration_ms for span in trace.spans), default=0.0),
             trace.complete,
             json.dumps(encode(trace)),
@@ -98,10 +99,3 @@ def _no_such_trace(trace_id: str) -> NotFoundError:
         tr("There is no trace “{id}”.", id=trace_id),
         tr("Ask something first, or list them."),
     )
-
-
-def _outcome(trace: Trace) -> str:
-    if trace.answer is not None:
-        return trace.answer.outcome
-    span = trace.span("decision")
-    return span.output.outcome if span is not None and isinstance(span.output, Decision) else ""

@@ -16,10 +16,10 @@ from screens.ask.page import Page, Reader
 from screens.ask.stagelist import walk_name
 from screens.dialogs import HELP
 from screens.style import content, milliseconds
-from screens.widgets.answer import outcome_name
 from workbench.i18n import tr
 from workbench.records.answers import Prompt, Trace
 from workbench.records.traces import Move, TraceComparison
+from workbench.traces.outcomes import outcome_name
 from workbench.traces.stages import stage
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from textual.widgets import Input
 
 from screens.dialogs import HELP, ConfirmDialog
 from screens.style import Tone, content, milliseconds
-from screens.widgets.answer import outcome_name
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.ports import TraceSummary
+from workbench.traces.outcomes import outcome_name
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -186,5 +186,5 @@ class PastDialog(ModalScreen[PastWish]):
 def _row(summary: TraceSummary, against: str) -> Row:
     mark = ("●", Tone.ACCENT) if summary.id == against else ""
     when = summary.created[:16].replace("T", " ")
-    outcome = outcome_name(summary.outcome) if summary.outcome else tr("stopped")
+    outcome = outcome_name(summary.outcome)
     return Row(summary.id, (mark, (when, Tone.DIM), outcome, milliseconds(summary.duration_ms), summary.query))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from screens.ask.page import Page
 from screens.ask.story import Story
 from screens.style import SUPPORT, bar, count, place
-from screens.widgets.answer import claim_mark, doubt, outcome_name
+from screens.widgets.answer import claim_mark, doubt
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Context, Decision, Evidence, Generation, Ledger, Prompt
 from workbench.records.corpus import Chunk
+from workbench.traces.outcomes import outcome_name
 from workbench.traces.stages import evidence_of, final_hits, settled
 
 _BAR = 24

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from screens.ask import found, rounds, said
+from screens.ask import found, queried, rounds, said
 from screens.ask.page import Page
 from screens.ask.story import Story
 from screens.style import milliseconds
-from screens.widgets.stages import RENDERERS, stage_name
+from screens.widgets.stages import RENDERERS, span_line, stage_name
 from workbench.i18n import tr
-from workbench.records.answers import Answer, Context, Judged, Prompt
+from workbench.records.answers import Answer, Context, Judged, Prompt, Trace
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Transform, Transformed
+from workbench.traces.outcomes import of_tables
 from workbench.traces.stages import settled, stage
 
 Write = Callable[[Page], object]
@@ -64,12 +65,13 @@ class WalkStage:
 
 
 def walk_stages(story: Story) -> list[WalkStage]:
-    """From the question to the decision."""
+    """From the question to the decision; of a question of tables, to its last attempt."""
     trace = story.trace
+    if of_tables(trace):
+        return _sql(trace)
     answer = trace.answer or stage(trace, "citations", Answer)
     return [
         WalkStage("query", tr("question"), "", "", True, lambda page: found.query_page(story, page)),
-        *_sql(story),
         *_some(story, "follow"),
         _of_span(story, "analysis"),
         *(_some(story, *TRANSFORMS) or [_no_transformation()]),
@@ -90,13 +92,14 @@ def _some(story: Story, *names: str) -> list[WalkStage]:
     return [_of_span(story, name) for name in names if story.trace.span(name)]
 
 
-def _sql(story: Story) -> list[WalkStage]:
-    """Of a question that a query answered: the part of the schema, and each attempt."""
-    spans = [span for span in story.trace.spans if span.name == "schema" or span.name.startswith("sql_")]
-    return [
-        WalkStage(span.name, span.name, "", milliseconds(span.duration_ms), True, partial(found.other_page, span))
-        for span in spans
-    ]
+def _sql(trace: Trace) -> list[WalkStage]:
+    """The question, the part of the schema, and each attempt."""
+    stages = [WalkStage("query", tr("question"), "", "", True, partial(queried.question_page, trace))]
+    for span in trace.spans:
+        write = queried.schema_page if span.name == "schema" else queried.attempt_page
+        line = span_line(span)
+        stages.append(WalkStage(span.name, line.name, line.flow, line.ms, True, partial(write, span)))
+    return stages
 
 
 def _no_transformation() -> WalkStage:

@@ -19,6 +19,7 @@ from workbench.answers.claims import shortfall
 from workbench.answers.prompt import quotable
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
+from workbench.traces.outcomes import attempt_error, attempts, of_tables, outcome_name, outcome_of
 from workbench.traces.stages import evidence_of
 
 ROOMY: Final = 100
@@ -28,29 +29,15 @@ MOST_LACKING: Final = 6
 MARK: Final = re.compile(r"(\[F\d+\])")
 
 
-def outcome_name(outcome: str) -> str:
-    """How a question ended, in the interface's language."""
-    names = {
-        "answered": tr("answered"),
-        "unsupported": tr("no source backs it"),
-        "no_result": tr("nothing found"),
-        "filtered_out": tr("the filter leaves nothing"),
-        "low_support": tr("not enough support"),
-        "does_not_fit": tr("does not fit the context"),
-        "engine_gone": tr("the engine ended"),
-        "cancelled": tr("stopped"),
-        "empty_corpus": tr("the collection is empty"),
-    }
-    return names.get(outcome, outcome)
-
-
 def headline(trace: Trace | None, streaming: bool) -> Content:
     """The pane's title: outcome, claims supported, s against τ."""
     answer = trace.answer if trace else None
     if trace is None or streaming:
         return content(tr("Answer"))
     if answer is None:
-        return content(tr("Answer") + " ── ", ("~ ", Tone.WARN), outcome_name("cancelled"))
+        outcome = outcome_of(trace)
+        mark = ("✓ ", Tone.GOOD) if outcome == "sql_rows" else ("~ ", Tone.WARN)
+        return content(tr("Answer") + " ── ", mark, outcome_name(outcome))
     supported = sum(c.level == "supported" for c in answer.claims)
     beside = sum(claim.off_topic for claim in answer.claims)
     sign = "≥" if answer.support >= answer.threshold else "<"
@@ -83,17 +70,32 @@ def ledger(trace: Trace | None, width: int = 0) -> str:
 
 def body(trace: Trace, streaming: bool) -> Content:
     """The text so far, then what is missing or was removed."""
+    if of_tables(trace):
+        return content(*attempt_lines(trace))
     answer = trace.answer
     span = trace.span("generation")
     written = answer.text if answer else span.output.text if span and isinstance(span.output, Generation) else ""
     lines = list(_told(answer)) if answer else [_cited(written)]
-    if streaming:
+    if streaming and trace.span("context") is None:
+        lines.append((tr("searching…"), Tone.DIM))
+    elif streaming:
         lines.append(("█", Tone.ACCENT))
     elif not written:
         lines.append((tr("Stopped before anything was written."), Tone.DIM))
     if answer:
         lines += _after(answer)
     return content(*lines)
+
+
+def attempt_lines(trace: Trace) -> list[Line]:
+    """The queries that a model wrote for a question, each with how it ended."""
+    lines: list[Line] = []
+    for number, attempt in enumerate(attempts(trace), 1):
+        error = attempt_error(attempt)
+        told = tr("{count} rows", count=count(int(attempt.metadata.get("rows", 0))))
+        lines += [(f"{number} ", Tone.DIM), ("✗ ", Tone.BAD) if error else ("✓ ", Tone.GOOD), error or told]
+        lines += [("\n  " + " ".join(str(attempt.input["sql"]).split()) + "\n", Tone.DIM if error else Tone.PLAIN)]
+    return lines
 
 
 def _told(answer: Answer) -> Iterable[Line]:

@@ -17,7 +17,7 @@ from screens.style import Line, Tone, content, count, milliseconds
 from screens.widgets import query_stages
 from screens.widgets.facts import Fact
 from workbench.i18n import language, tr
-from workbench.records.answers import Context, Decision, Generation, Judged, Prompt, Stage, Trace
+from workbench.records.answers import Context, Decision, Generation, Judged, Prompt, Stage, Trace, TraceSpan
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.rerankers import LATE
 from workbench.records.retrieval import (
@@ -30,6 +30,7 @@ from workbench.records.retrieval import (
     Transformed,
 )
 from workbench.retrieval.rerank import describe_gain
+from workbench.traces.outcomes import attempt_error, of_tables
 
 PAIRS_SHOWN: Final = 4
 """Token matches of the first hit that the rerank stage tells."""
@@ -143,7 +144,20 @@ def of_search(result: SearchResult) -> list[StageLine]:
 
 def of_trace(trace: Trace) -> list[StageLine]:
     """The stages that a trace has so far."""
+    if of_tables(trace):
+        return [span_line(span) for span in trace.spans]
     return list(_lines((span.name, span.output, span.duration_ms) for span in trace.spans))
+
+
+def span_line(span: TraceSpan) -> StageLine:
+    """A stage of a question of tables: those of the schema that the model was told of, or one of its attempts."""
+    ms = milliseconds(span.duration_ms)
+    if span.name == "schema":
+        tables = str(span.metadata.get("tables", ""))
+        return StageLine(tr("schema"), f"→ {len(tables.split())}", ms, tables)
+    error = attempt_error(span)
+    flow = "✗" if error else "✓ " + tr("{count} rows", count=count(int(span.metadata.get("rows", 0))))
+    return StageLine(tr("query {number}", number=span.name.removeprefix("sql_")), flow, ms, error)
 
 
 def _lines(stages: Iterable[tuple[str, Stage, float | None]]) -> Iterable[StageLine]:

@@ -11,12 +11,15 @@ import pytest
 
 from screens.ask.stagelist import walk_stages
 from screens.ask.story import Story
+from screens.widgets.answer import body
+from screens.widgets.stages import of_trace
 from tests.screens.fake_records import models
 from workbench.errors import MissingModelError
 from workbench.ports import Generator, Store
 from workbench.records.answers import Generation, Message
 from workbench.sqltools import SqlTools
 from workbench.sqltools.asking import link, query_in
+from workbench.traces.exports import answer_markdown
 
 QUESTION = "¿Cuántos alumnos tienen pagos en estado pendiente?"
 RIGHT = "SELECT COUNT(DISTINCT alumno_id) FROM pagos WHERE estado = 'pendiente'"
@@ -66,13 +69,6 @@ def test_three_attempts_and_no_number_is_made_up(store: Store, school: Path) -> 
     assert len([span for span in store.traces.trace("last").spans if span.name.startswith("sql_")]) == 3
 
 
-def test_the_attempts_are_stages_of_the_walk(store: Store, school: Path) -> None:
-    asked(store, Scripted("SELECT x FROM pagos", RIGHT), school)
-    stages = walk_stages(Story(store.traces.trace("last"), {}))
-    told = {stage.key: stage for stage in stages if stage.ran}
-    assert {"schema", "sql_1", "sql_2"} <= set(told)
-
-
 def test_the_schema_is_linked_by_names_and_keys(tools: SqlTools, school: Path) -> None:
     schema = tools.schema(school)
     assert {t.name for t in link("pagos pendientes", schema, 2)} == {"pagos", "alumnos"}
@@ -87,3 +83,35 @@ def test_the_query_is_found_in_what_was_written(text: str) -> None:
 def test_without_a_model_it_says_so(tools: SqlTools) -> None:
     with pytest.raises(MissingModelError):
         list(tools.ask(QUESTION))
+
+
+@pytest.mark.parametrize(
+    ("writes", "outcome"), [((RIGHT,), "sql_rows"), (("DROP TABLE pagos", "?", "SELECT x FROM pagos"), "sql_none")]
+)
+def test_the_history_tells_what_it_was(store: Store, school: Path, writes: tuple[str, ...], outcome: str) -> None:
+    asked(store, Scripted(*writes), school)
+    assert [listed.outcome for listed in store.traces.recent()] == [outcome]
+    trace = store.traces.trace("last")
+    shown = body(trace, streaming=False).plain
+    assert all(f"{number} " in shown for number in range(1, len(writes) + 1))
+    assert ("✓ 1 rows" in shown) == (outcome == "sql_rows")
+    assert len(of_trace(trace)) == 1 + len(writes)
+    assert writes[-1] in answer_markdown(trace)
+
+
+def test_the_walk_is_the_attempts_and_nothing_of_documents(store: Store, school: Path) -> None:
+    asked(store, Scripted("SELECT x FROM pagos", RIGHT), school)
+    stages = walk_stages(Story(store.traces.trace("last"), {}))
+    assert [stage.key for stage in stages] == ["query", "schema", "sql_1", "sql_2"]
+    assert "no such column: x" in stages[2].page(80).text
+    assert "1 rows" in stages[3].page(80).text
+
+
+def test_a_stopped_attempt_is_never_run(store: Store, school: Path) -> None:
+    class Stopped(Scripted):
+        def generate(self, prompt: str, *_: object) -> Iterator[Generation]:
+            yield Generation("cancelled", "SELECT COUNT(*) FROM alumnos")
+
+    found = asked(store, Stopped(), school)
+    assert found.result is None
+    assert [listed.outcome for listed in store.traces.recent()] == ["sql_stopped"]

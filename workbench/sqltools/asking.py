@@ -15,6 +15,7 @@ from typing import Final
 import workbench
 from workbench.answers.manifest import library_versions, new_trace_id, now
 from workbench.errors import QueryError
+from workbench.i18n import tr
 from workbench.ports import Cancel, Generator
 from workbench.records.answers import Generation, Manifest, Message, Trace, TraceSpan
 from workbench.records.models import GenerationSettings
@@ -93,18 +94,16 @@ def ask(
     for number in range(1, MOST_ATTEMPTS + 1):
         start = _since(began)
         *_, written = model.generate(model.render(messages), GenerationSettings(MOST_TOKENS), cancel)
-        sql = query_in(written.text)
-        verdict, error = check(sql), ""
+        sql, stopped = query_in(written.text), written.state == "cancelled"
+        verdict = check(sql)
         try:
-            result = run(verdict) if verdict.accepted else None
-            error = "" if verdict.accepted else verdict.refusal
+            result = run(verdict) if verdict.accepted and not stopped else None
+            error = tr("stopped") if stopped else verdict.refusal
         except QueryError as failed:
             error = failed.message
-        span = TraceSpan(
-            f"sql_{number}", start, _since(began) - start, None, {"sql": sql}, _facts(written, result, error)
-        )
-        trace = trace.grow(span)
-        if result is not None or number == MOST_ATTEMPTS or written.state == "cancelled":
+        facts = _facts(written, result, error) | ({"stopped": True} if stopped else {})
+        trace = trace.grow(TraceSpan(f"sql_{number}", start, _since(began) - start, None, {"sql": sql}, facts))
+        if result is not None or stopped or number == MOST_ATTEMPTS:
             break
         yield SqlAsked(trace, verdict)
         messages += [Message("assistant", sql), Message("user", _MEND.format(error=error))]

@@ -15,6 +15,8 @@ from workbench.records.answers import Answer, Citation, Context, Decision, Gener
 from workbench.records.codec import encode
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
+from workbench.text.clean import printable
+from workbench.traces.outcomes import attempt_error, attempts
 
 SCOPE: Final = "workbench"
 _INTERNAL: Final = 1  # SPAN_KIND_INTERNAL
@@ -31,8 +33,10 @@ def answer_markdown(trace: Trace) -> str:
 
     What isn't supported or doesn't concern the question is listed with how far its sources say it. Text of documents
     and models is escaped: nothing in it is markup. Ends with what would have to be the same for the same answer. "" for
-    a trace without an answer.
+    a trace without an answer; of a question of tables, its attempts.
     """
+    if tried := attempts(trace):
+        return _attempts_markdown(trace, tried)
     answer = trace.answer
     if answer is None:
         return ""
@@ -54,6 +58,18 @@ def answer_markdown(trace: Trace) -> str:
     return (
         "\n\n".join([f"# {markdown_text(trace.query)}", *lines, *told, *notes, "---", _colophon(trace, answer)]) + "\n"
     )
+
+
+def _attempts_markdown(trace: Trace, tried: Sequence[TraceSpan]) -> str:
+    parts = [f"# {markdown_text(trace.query)}"]
+    for attempt in tried:
+        error = attempt_error(attempt)
+        told = f"✗ {error}" if error else "✓ " + tr("{count} rows", count=f"{attempt.metadata['rows']:,}")
+        parts += [markdown_text(f"{attempt.name}: {told}")]
+        parts += ["\n".join(f"    {line}" for line in printable(str(attempt.input["sql"])).splitlines())]
+    made = trace.manifest
+    told = f"{made.model} · trace {trace.id}, {trace.created:%Y-%m-%d %H:%M} UTC, workbench {made.workbench}"
+    return "\n\n".join([*parts, "---", markdown_text(told)]) + "\n"
 
 
 def _doubts(answer: Answer) -> Iterator[str]:
@@ -251,7 +267,9 @@ def _generation(found: Generation, trace: Trace) -> Attributes:
 
 
 def _problem(span: TraceSpan) -> str:
-    return span.output.error if isinstance(span.output, Generation) and span.output.state == "error" else ""
+    if isinstance(span.output, Generation):
+        return span.output.error if span.output.state == "error" else ""
+    return attempt_error(span)
 
 
 def _failure(trace: Trace) -> str:

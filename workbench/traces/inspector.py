@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 
 from workbench.answers.ask import Asker
-from workbench.errors import EngineError
+from workbench.errors import EngineError, UsageError
+from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.corpus import Chunk
@@ -17,6 +18,7 @@ from workbench.traces.autopsy import Coroner, suggest
 from workbench.traces.changes import parse_changes
 from workbench.traces.compare import compare_traces
 from workbench.traces.live import searched
+from workbench.traces.outcomes import of_tables
 from workbench.traces.stages import final_hits, settled
 from workbench.traces.what_if import Material, what_if
 
@@ -102,9 +104,15 @@ class Inspector:
         """The trace's question asked again with its settings, of today's index and model; stored as a new trace.
 
         Raises:
-            NotFoundError: its collection is gone.
+            NotFoundError: its collection is gone. UsageError: it was asked of tables.
         """
         trace = self._store.traces.trace(trace_id)
+        if of_tables(trace):
+            raise UsageError(
+                tr("It was asked of tables"),
+                tr("A query answered it, and no search."),
+                tr("Ask it again where it was asked: workbench sql --ask, or the Tools screen's SQL tab."),
+            )
         ask, search = settled(trace)
         yield from Asker(self._store, self._searcher(), self._generator).ask(trace.query, ask, search, cancel)
 

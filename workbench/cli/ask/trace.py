@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from workbench.cli.ask.answers import load, print_answer
+from workbench.cli.ask.attempts import print_attempt
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
@@ -20,6 +21,7 @@ from workbench.records.models import LoadSettings
 from workbench.records.traces import Autopsy, Move, TraceComparison, WhatIfResult
 from workbench.traces.autopsy import fix_text
 from workbench.traces.exports import TraceForm, trace_text
+from workbench.traces.outcomes import attempts, outcome_name
 
 _RANKING_SHOWN = 20
 _SIGNS = {"entered": "+", "left": "−", "up": "↑", "down": "↓", "same": "="}
@@ -85,7 +87,7 @@ def _list(desk: Desk, text: str, as_json: bool) -> None:
     if as_json:
         print_json(listed)
         return
-    rows = [(t.id, t.created[:19], tr(t.outcome), duration(t.duration_ms / 1000), t.query) for t in listed]
+    rows = [(t.id, t.created[:19], outcome_name(t.outcome), duration(t.duration_ms / 1000), t.query) for t in listed]
     print_table(("id", tr("when"), tr("outcome"), tr("time"), tr("question")), rows, right=(3,))
 
 
@@ -105,17 +107,24 @@ def _show(found: Trace | WhatIfResult | Autopsy | TraceComparison, as_json: bool
 
 
 def _print_trace(found: Trace) -> None:
-    manifest = found.manifest
     say(found.query)
-    say(
-        f"{manifest.collection} v{manifest.collection_version} · index {manifest.index_id} · {manifest.embedder} · "
-        f"{manifest.recipe}" + (f" · {manifest.model}" if manifest.model else "")
-    )
+    say(_made_of(found))
     say("")
     rows = [(s.name, f"{s.start_ms:.1f}", f"{s.duration_ms:.1f}", _facts(s.metadata)) for s in found.spans]
     print_table((tr("stage"), tr("at ms"), tr("took ms"), ""), rows, right=(1, 2))
     say("")
+    for attempt in attempts(found):
+        print_attempt(attempt)
     print_answer(found)
+
+
+def _made_of(found: Trace) -> str:
+    """Collection, index, embedder and model; the file and the model of a question of tables."""
+    made, schema = found.manifest, found.span("schema")
+    if schema:
+        return f"{schema.input['file']} · {made.model}"
+    index = f"{made.collection} v{made.collection_version} · index {made.index_id}"
+    return " · ".join([index, made.embedder, made.recipe, *([made.model] if made.model else [])])
 
 
 def _facts(metadata: object) -> str:
@@ -161,7 +170,7 @@ def _print_autopsy(found: Autopsy) -> None:
     if found.lost_at:
         say(tr("lost at: {stage}. {reason}", stage=tr(found.lost_at), reason=found.reason))
     else:
-        say(tr("Nothing lost it: it is in the evidence and cited."))
+        say(found.reason or tr("Nothing lost it: it is in the evidence and cited."))
     for fix in found.fixes:
         say(f"→ {fix_text(fix)}")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from workbench.cli.ask.answers import load
+from workbench.cli.ask.attempts import print_attempt
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
@@ -91,8 +92,7 @@ def _ask(desk: Desk, question: str, file: Path | None, policy: Policy) -> None:
         for last in desk.sql.ask(question, file, policy, stop):
             span = last.trace.spans[-1]
             if span.name != "schema":
-                say(f"{span.name}  {span.input['sql']}", newlines=False)
-                say(f"    {span.metadata.get('error') or '✓'}", dim=True, newlines=False)
+                print_attempt(span)
     if last and last.verdict and last.result:
         for finding in last.verdict.findings:
             say(f"⚠ {finding.excerpt}: {finding.why} → {finding.better}", err=True)
