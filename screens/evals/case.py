@@ -15,16 +15,18 @@ from screens.evals.judges import verdict_lines
 from screens.evals.reading import CaseView, Passage
 from screens.evals.words import label_mark, label_name, result_mark, value_text
 from screens.style import SUPPORT, Line, Tone, content, count, milliseconds, place, plain, shorten
-from screens.widgets.answer import ledger, outcome_name
+from screens.widgets.answer import ledger
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.stages import stage_name
 from workbench.evals.gold.whereabouts import carries
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.records.answers import Answer
 from workbench.records.cases import Case, Expectation
 from workbench.records.evals import CaseResult, Ranked, Run
+from workbench.traces.outcomes import outcome_name
 
 LABEL: Final = 11
 """Width of the names before the values."""
@@ -143,9 +145,9 @@ def head(view: CaseView, run: Run | None, other: Run | None) -> Iterable[Fact]:
     item, case = view.item, view.item.case
     result = item.result
     if result and result.reason:
-        yield tr("why"), tr(result.reason)
+        yield tr("why"), retold(result.reason)
     if result and result.advice:
-        yield tr("try first"), ("→ ", (tr(result.advice), Tone.ACCENT))
+        yield tr("try first"), ("→ ", (retold(result.advice), Tone.ACCENT))
     yield from _several(tr("judge"), verdict_lines(item.judged))
     if item.label and item.label.note:
         yield tr("note"), item.label.note

@@ -55,7 +55,7 @@ def run_rows(
         rows.append(
             Row(
                 Place(dataset.name).key,
-                ((lead, Tone.ACCENT), (dataset.name, Tone.STRONG), (count(dataset.cases), Tone.DIM), queue),
+                ((lead, Tone.ACCENT), (dataset.name, Tone.STRONG), (f"n={count(dataset.cases)}", Tone.DIM), queue),
             )
         )
         rows += [_run_row(dataset, run, marks.get(run.id), run.id == against) for run in runs if not closed]
@@ -95,17 +95,17 @@ def case_columns() -> list[Column]:
     return [
         Column("", 1),
         Column("", 2),
-        Column("id", share=2, tail=True),
+        Column("id", share=3, tail=True),
         Column(tr("lost at"), share=3),
         Column(tr("question"), share=4, keep=52),
     ]
 
 
 def case_row(item: CaseItem) -> Row:
-    """Mark, flip and label, id, where it was lost (else its type), question."""
+    """Mark, flip and label, id, where it was lost, question."""
     flips: dict[str, Line] = {"": " ", "fixed": ("▲", Tone.GOOD), "broken": ("▼", Tone.BAD)}
     failure = item.result.failure if item.result else ""
-    stage: Line = short_stage(failure) if failure else (item.case.type, Tone.DIM)
+    stage = short_stage(failure) if failure else ""
     flags = (flips[item.flip], label_mark(item.label))
     return Row(item.case.id, (result_mark(item.result), flags, (item.case.id, Tone.DIM), stage, item.case.question))
 

@@ -18,6 +18,7 @@ from screens.widgets.facts import Fact, Facts
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.records.evals import CaseResult, Ranked
 
 RANKS = 10
@@ -55,7 +56,7 @@ def diff(before: CaseResult, after: CaseResult) -> Iterable[Fact]:
     yield from _named(tr("then"), then)
     yield from _named(tr("now"), [(tr("the same"), Tone.DIM)] if then == now else now)
     if after.advice and not after.passed:
-        yield tr("try first"), ("→ ", (tr(after.advice), Tone.ACCENT))
+        yield tr("try first"), ("→ ", (retold(after.advice), Tone.ACCENT))
 
 
 def _named(name: str, lines: Iterable[Line]) -> Iterable[Fact]:
@@ -66,7 +67,7 @@ def _named(name: str, lines: Iterable[Line]) -> Iterable[Fact]:
 
 def _verdict(result: CaseResult) -> Line:
     stage = stage_title(result.failure) if result.failure or result.passed else tr("unscored")
-    return (result_mark(result), f" {stage}", (f"  {tr(result.reason)}" if result.reason else "", Tone.DIM))
+    return (result_mark(result), f" {stage}", (f"  {retold(result.reason)}" if result.reason else "", Tone.DIM))
 
 
 def _scores(before: CaseResult, after: CaseResult) -> list[Line]:

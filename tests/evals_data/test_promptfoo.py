@@ -91,6 +91,7 @@ def test_prompts_without_tests_and_in_a_file(tmp_path: Path) -> None:
         ("file:///etc/passwd", "/etc/passwd"),
         ("file://../secret.txt", "../secret.txt"),
         ("file://absent.txt", "no such file"),
+        ('[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "{{q}}"}]', "chat prompt"),
         ("[1]", "text"),
     ],
 )
@@ -107,6 +108,24 @@ def test_a_prompt_that_does_more_than_fill_in_is_named(tmp_path: Path, prompt: s
 def test_when_no_prompt_can_be_used_nothing_comes_in(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="for"):
         read(tmp_path, "prompts: ['{% for a in b %}{% endfor %}']\ntests: [{vars: {question: why}}]\n")
+
+
+def test_an_assertion_written_once_is_read_where_it_is_referred_to(tmp_path: Path) -> None:
+    result = read(
+        tmp_path,
+        "assertionTemplates: {paris: {type: icontains, value: paris}}\n"
+        "tests:\n"
+        "  - vars: {question: 'Capital of France?'}\n"
+        "    assert: [{$ref: '#/assertionTemplates/paris'}]\n"
+        "  - vars: {question: 'Of Spain?'}\n"
+        "    assert: [{$ref: '#/assertionTemplates/absent'}]\n",
+    )
+    first = result.cases[0]
+    assert first.expectation is not None
+    assert check(first.expectation, "It is PARIS.").passed
+    assert not check(first.expectation, "Rome").passed
+    ((line, told),) = notes(result, skipped=False)
+    assert (line, "absent" in told) == (6, True)
 
 
 def asserted(tmp_path: Path, *assertions: dict[str, object]) -> tuple[Case, list[str]]:

@@ -22,6 +22,7 @@ from workbench.evals.reporting.reports import (
     stage_title,
 )
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.records.cases import Case
 from workbench.records.evals import (
     CaseResult,
@@ -195,7 +196,7 @@ def print_results(results: Sequence[CaseResult]) -> None:
             r.case_id,
             stage_title(r.failure) if r.failure else "",
             duration(r.duration_ms / 1000),
-            tr(r.reason),
+            retold(r.reason),
         )
         for r in results
     ]

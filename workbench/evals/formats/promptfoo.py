@@ -22,6 +22,7 @@ from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf
 from workbench.i18n import tr
 from workbench.records.cases import Case, RowProblem
 
+_SHARED: Final = "assertionTemplates"
 _QUESTION: Final = ("question", "query", "prompt", "input", "user_input")
 _KNOWN: Final = frozenset({"description", "vars", "assert", "metadata", "provider", "providers"})
 _MOST: Final = 1000  # tests that one test's lists of values make
@@ -81,8 +82,9 @@ def _config(source: Source) -> _Config:
         loader = yaml.SafeLoader(source.text)
         root = loader.get_single_node()
         parts = _parts(root) if isinstance(root, yaml.MappingNode) else {"tests": root} if root else {}
-        default = _read_test(loader, parts["defaultTest"]) if "defaultTest" in parts else None
-        tests = [_read_test(loader, node) for node in _items(parts.get("tests"))]
+        shared = loader.construct_object(parts[_SHARED], deep=True) if _SHARED in parts else {}
+        default = _read_test(loader, parts["defaultTest"], shared) if "defaultTest" in parts else None
+        tests = [_read_test(loader, node, shared) for node in _items(parts.get("tests"))]
         prompts = [(node.start_mark.line + 1, loader.construct_object(node, deep=True))
                    for node in _items(parts.get("prompts"))]  # fmt: skip
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -107,7 +109,7 @@ def _items(node: yaml.Node | None) -> list[yaml.Node]:
     return [node] if isinstance(node, (yaml.ScalarNode, yaml.MappingNode)) and node.value not in ("", []) else []
 
 
-def _read_test(loader: yaml.SafeLoader, node: yaml.Node) -> _Test | RowProblem:
+def _read_test(loader: yaml.SafeLoader, node: yaml.Node, shared: Any) -> _Test | RowProblem:
     line = node.start_mark.line + 1
     if not isinstance(node, yaml.MappingNode):
         return RowProblem(line, tr("a test without vars"))
@@ -120,10 +122,19 @@ def _read_test(loader: yaml.SafeLoader, node: yaml.Node) -> _Test | RowProblem:
     return _Test(
         line,
         {str(name): value for name, value in variables.items()},
-        list(zip(lines, asserted, strict=False)),
+        [(line, _resolved(item, shared)) for line, item in zip(lines, asserted, strict=False)],
         description.strip() if isinstance(description, str) else "",
         tuple(str(name) for name in row if name not in _KNOWN),
     )
+
+
+def _resolved(assertion: Any, shared: Any) -> Any:
+    """One that is written once, under ``assertionTemplates``, in place of what refers to it."""
+    name = str(assertion.get("$ref", "")) if isinstance(assertion, Mapping) else ""
+    found = shared.get(name.removeprefix(f"#/{_SHARED}/")) if name and isinstance(shared, Mapping) else None
+    if isinstance(found, Mapping):
+        return {**found, **{key: value for key, value in assertion.items() if key != "$ref"}}
+    return {"type": f"$ref {name}"} if name else assertion
 
 
 def _joined(default: _Test, test: _Test) -> _Test:

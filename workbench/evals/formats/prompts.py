@@ -7,6 +7,7 @@ nothing whose result can grow beyond what is put in.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,7 @@ from workbench.records.cases import RowProblem
 
 _FILE: Final = "file://"
 _APART: Final = "\n---\n"  # between the prompts of one file
+_CHAT: Final = re.compile(r'\s*\[\s*\{\s*"(?:role|content)"\s*:')
 _LONGEST: Final = 100_000  # characters
 _NODES: Final = (
     nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Const, nodes.Getattr, nodes.Getitem,
@@ -75,8 +77,10 @@ def read_prompts(listed: list[tuple[int, Any]], folder: Path) -> Iterator[Prompt
 def _sources(entry: Any, folder: Path) -> list[tuple[str, str]]:
     """(label, template) of each prompt that an entry gives. Raises RowError."""
     label = ""
-    if isinstance(entry, Mapping):
+    if isinstance(entry, Mapping) and not _is_message(entry):
         label, entry = str(entry.get("label") or ""), entry.get("raw") or entry.get("id")
+    if _is_chat(entry):
+        raise RowError(tr("a chat prompt (a list of messages) has no equal here: give its text as one prompt"))
     if not isinstance(entry, str) or not entry.strip():
         raise RowError(tr("a prompt is text, or a text file"))
     if not entry.startswith(_FILE):
@@ -90,6 +94,17 @@ def _sources(entry: Any, folder: Path) -> list[tuple[str, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise RowError(tr("the prompt “{name}”: {reason}", name=name, reason=reason_of(error))) from error
     return [(label or name, part.strip()) for part in text.split(_APART) if part.strip()]
+
+
+def _is_message(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and "role" in entry and "content" in entry
+
+
+def _is_chat(entry: Any) -> bool:
+    """Messages as they stand, or as JSON in a text, with or without places to fill."""
+    if isinstance(entry, list):
+        return bool(entry) and all(map(_is_message, entry))
+    return _is_message(entry) or (isinstance(entry, str) and _CHAT.match(entry) is not None)
 
 
 def _template(source: str) -> Template:

@@ -21,6 +21,7 @@ from workbench.evals.reporting.markup import (
     to_markdown,
 )
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.records.evals import (
     CaseResult,
     DecisionRecord,
@@ -282,7 +283,7 @@ def _gate_table(gates: Sequence[GateResult]) -> Table:
 
 
 def _failure_table(failed: Sequence[CaseResult]) -> Table:
-    rows = tuple((r.case_id, _stage(r.failure), tr(r.reason) or r.error, tr(r.advice)) for r in failed)
+    rows = tuple((r.case_id, _stage(r.failure), retold(r.reason) or r.error, retold(r.advice)) for r in failed)
     return Table((tr("Case"), tr("Stage"), tr("Why"), tr("Try first")), rows)
 
 

@@ -12,6 +12,7 @@ from workbench.evals.reporting.reports import stage_title
 from workbench.evals.running.marks import RIGHT, cited_gold, said_in
 from workbench.evals.tasks.checks import could_still_pass
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.records.answers import Answer, Context, Evidence, Generation
 from workbench.records.cases import Case, GoldSpan
 from workbench.records.evals import CaseResult, FailureStage, Ranked
@@ -326,14 +327,14 @@ def autopsy(case: Case, result: CaseResult, kept_by: Sequence[str] = ()) -> tupl
             )
         )
     if result.failure:
-        lines.append(tr("lost at: {stage}. {reason}", stage=stage_title(result.failure), reason=tr(result.reason)))
+        lines.append(tr("lost at: {stage}. {reason}", stage=stage_title(result.failure), reason=retold(result.reason)))
         lines += [tr("would have kept it: {change}", change=change) for change in kept_by]
-        lines.append(f"→ {tr(result.advice)}")
+        lines.append(f"→ {retold(result.advice)}")
     elif result.error:  # of a run made before such cases had a stage
         lines.append(tr("error: {reason}", reason=result.error))
     else:
         lines.append(tr("passed") if result.passed else tr("unscored"))
-        lines += [tr(result.reason)] if result.reason else []
+        lines += [retold(result.reason)] if result.reason else []
     return tuple(lines)
 
 
