@@ -129,6 +129,26 @@ def test_phases_add_up_to_the_total_with_what_nobody_measured_named() -> None:
         waterfall(50, {"thinking": 10})
 
 
+@pytest.mark.parametrize(
+    ("before", "decode", "checks", "total"),
+    [(300 + 400 + 500, 1_500, 300, 3_000), (20 + 80 + 300, 1_200 + 700, 90, 2_390)],
+)
+def test_an_agent_takes_3_seconds_and_a_query_in_sql_2_4(
+    before: float, decode: float, checks: float, total: float
+) -> None:
+    parts = waterfall(total, {"tools": before, "decode": decode, "checks": checks})
+    assert [phase.name for phase in parts.phases] == ["tools", "decode", "checks"]
+    assert sum(phase.ms for phase in parts.phases) == total
+
+
+def test_three_subqueries_of_five_chunks_of_300_tokens_make_an_answer_cost_0_013() -> None:
+    context = 3 * 5 * 300
+    assert context == 4_500
+    assert call_cost(Usage(context + 200, 400), PRICE) == pytest.approx(0.0126)
+    assert call_cost(Usage(4_700, 400), PRICE) == pytest.approx(0.013, abs=5e-4)
+    assert call_cost(Usage(6_400, 150), PRICE) == pytest.approx(0.014)
+
+
 def test_alpha_and_beta_are_found_again_in_calls_made_from_them() -> None:
     calls = [MeasuredCall(f, o, 350 + 0.4 * f + 5 * o) for f, o in ((100, 10), (3_000, 900), (800, 50), (2_000, 5))]
     fit = fit_latency(calls)

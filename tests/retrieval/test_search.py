@@ -13,7 +13,7 @@ from tests.library import DOCUMENTS, NAME, open_library
 from workbench.errors import EngineError, FilterError, NotFoundError, UsageError
 from workbench.ports import Store, Vector
 from workbench.records.corpus import Recipe
-from workbench.records.retrieval import LaneResult, SearchOptions
+from workbench.records.retrieval import FilterResult, LaneResult, SearchOptions
 from workbench.retrieval.analysis import analyse
 from workbench.retrieval.fusion import fuse
 from workbench.retrieval.search import FOREIGN_WEIGHT, Searcher
@@ -42,6 +42,10 @@ def test_a_question_finds_its_section_with_what_each_lane_gave(store: Store) -> 
     assert [lane.lane for lane in result.lanes] == ["lexical", "dense"]
     assert result.filter.matching == result.filter.total == len(result.hits)
     assert result.filter.selectivity == 1.0
+
+
+def test_two_chunks_of_a_hundred_are_a_selectivity_of_two_percent() -> None:
+    assert FilterResult("year = 2026", "", 2, 100).selectivity == 0.02
 
 
 def test_the_query_filter_holds_in_both_lanes(store: Store) -> None:

@@ -14,7 +14,8 @@ from storage.indexes import COLUMNS
 from storage.search import MAX_NEIGHBOURS, match_expression
 from storage.store import FileStore
 from tests.data import shared
-from tests.storage.builders import chunk_of, document_of, embedder, put, query, vector_of
+from tests.storage import builders
+from tests.storage.builders import DIMENSION, chunk_of, document_of, embedder, put, query, vector_of
 from workbench.errors import UsageError
 from workbench.records.corpus import Index, ParsedDocument, Recipe
 from workbench.records.retrieval import AllOf, Analysis, Comparison, LaneHit
@@ -126,6 +127,19 @@ def test_filters_apply_before_ranking(store: FileStore, index: Index) -> None:
     assert set(texts(store, store.search.lexical(index, query("beca"), where, 5))) == expected
     assert set(texts(store, store.search.dense(index, vector_of("beca 1"), where, 5))) == expected
     assert store.search.matching(index, where) == (2, 502)
+
+
+def test_the_cosine_of_the_worked_example_is_0_991(
+    store: FileStore, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, stored = np.zeros((2, DIMENSION), np.float32)
+    asked[:2] = 0.2, 0.8
+    stored[:2] = 0.1, 0.9
+    monkeypatch.setattr(builders, "vector_of", lambda text, dimension: stored)
+    put(store, index, document_of("a.txt", ""), ["enrolment"])
+    (hit,) = store.search.dense(index, asked, EVERYTHING, 1)
+    assert hit.score == pytest.approx(0.74 / (0.824 * 0.906), abs=5e-4)
+    assert hit.score == pytest.approx(0.991, abs=5e-5)
 
 
 def test_dense_is_exact_cosine(store: FileStore, index: Index) -> None:

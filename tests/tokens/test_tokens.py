@@ -74,6 +74,8 @@ def test_input_and_output_share_the_window_as_the_source_works_it_out() -> None:
     assert reserved.fits
     parts = WindowBudget(128_000, 600, 2_000, 20_000, 1_400, output=1_500)
     assert (parts.total, parts.left, parts.fits) == (25_500, 102_500, True)
+    asked_in_sql = WindowBudget(8_192, 870, 0, 2_500 + 1_200 + 1_800, 0, 30)
+    assert asked_in_sql.total == 6_400
     assert not WindowBudget(25_499, 600, 2_000, 20_000, 1_400, output=1_500).fits
 
 
