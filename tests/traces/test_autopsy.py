@@ -34,6 +34,20 @@ def test_a_cited_chunk_was_lost_nowhere(store: Store, ask: Ask) -> None:
     assert told.fused_rank == next(hit.rank for hit in final_hits(trace) if hit.chunk_id == cited.chunk_id)
 
 
+def test_citations_lose_nothing_before_there_is_an_answer(store: Store, ask: Ask) -> None:
+    unanswered = replace(ask(), answer=None)
+    told = autopsy(store, unanswered, evidence_of(unanswered)[0].chunk_id)
+    assert (told.lost_at, told.cited) == ("", False)
+    assert told.reason == "It is in the evidence as F1; nothing was answered, so nothing was cited."
+
+
+def test_an_abstention_is_told_of_what_it_did_not_cite(store: Store, ask: Ask) -> None:
+    abstained = ask(options=AskOptions(threshold=1.5, retries=0))
+    told = autopsy(store, abstained, evidence_of(abstained)[0].chunk_id)
+    assert told.lost_at == "citations"
+    assert told.reason == "It was in the evidence as F1, and the question was not answered."
+
+
 def test_a_chunk_over_the_limit_is_kept_by_the_change_that_is_named(store: Store, ask: Ask) -> None:
     trace = ask(options=LOW)
     third = final_hits(trace)[2]

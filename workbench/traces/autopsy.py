@@ -182,8 +182,7 @@ class Coroner:
         if told.fused_rank is None:
             return "lanes", self._why_no_candidate(told)
         if told.label:
-            cited = "" if told.cited else tr("It was in the evidence as {label}, and not cited.", label=told.label)
-            return ("" if told.cited else "citations"), cited
+            return self._of_evidence(told)
         last = told.reranked_rank or told.fused_rank
         if last > offered and told.fused_rank <= offered:
             return "rerank", tr(
@@ -197,6 +196,21 @@ class Coroner:
                 "The fusion put it at {rank}, and the first {offered} are offered.", rank=last, offered=offered
             )
         return "context", self._why_dropped(told, last)
+
+    def _of_evidence(self, told: Autopsy) -> tuple[LostAt, str]:
+        """Citations lose only what an answer could have cited: a mere search, or a stopped question, has none."""
+        answer = self._trace.answer
+        if told.cited:
+            return "", ""
+        if answer is None:
+            return "", tr(
+                "It is in the evidence as {label}; nothing was answered, so nothing was cited.", label=told.label
+            )
+        if not answer.spoken:
+            return "citations", tr(
+                "It was in the evidence as {label}, and the question was not answered.", label=told.label
+            )
+        return "citations", tr("It was in the evidence as {label}, and not cited.", label=told.label)
 
     def _why_no_candidate(self, told: Autopsy) -> str:
         ranks = [
