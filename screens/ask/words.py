@@ -57,10 +57,10 @@ def times(request: Request, result: SearchResult) -> str:
     """How long a search took and each of its lanes, and what is still to come."""
     there = {lane.lane for lane in result.lanes}
     lanes = [f"{stage_name(x.lane)} {milliseconds(x.duration_ms)}" for x in result.lanes if not x.skipped]
-    fusion = f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"
     waiting = [stage_name(lane) for lane in request.options.lanes if lane not in there]
     soon = [tr("{lane} follows: the embedder is starting", lane=lane) for lane in waiting]
-    return " · ".join([f"{milliseconds(result.duration_ms)} ms", *lanes, fusion, *soon, *result.notes])
+    fusion = [] if waiting else [f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"]
+    return " · ".join([f"{milliseconds(result.duration_ms)} ms", *lanes, *fusion, *soon, *result.notes])
 
 
 def example_filter(fields: Mapping[str, str]) -> str:
