@@ -21,7 +21,7 @@ from textual.widgets import Input
 import themes
 from screens.ask import AskScreen
 from screens.base import ModeScreen
-from screens.commands import WorkbenchCommands
+from screens.commands import Palette, WorkbenchCommands
 from screens.corpus import CorpusScreen
 from screens.dialogs import ChoiceDialog, ConfirmDialog, ErrorDialog
 from screens.evals import EvalsScreen
@@ -136,7 +136,8 @@ class WorkbenchApp(OrderedKeysApp):
         before = self.status
         moved = before is not None and before.collection != event.status.collection
         self.status = event.status
-        told = isinstance(self.screen, ErrorDialog)
+        # While the app closes there is no screen left, and a status may still come.
+        told = any(isinstance(screen, ErrorDialog) for screen in self.screen_stack[-1:])
         if event.status.ended and not told and not (before and before.ended):
             self.notify(event.status.ended, severity="error", timeout=10, markup=False)
         if self._foreign_change(event.status) or moved:
@@ -218,7 +219,7 @@ class WorkbenchApp(OrderedKeysApp):
     def action_command_palette(self) -> None:
         """The palette, its prompt in the interface's language."""
         if not isinstance(self.screen, CommandPalette):
-            self.push_screen(CommandPalette(placeholder=tr("What to do…"), id="--command-palette"))
+            self.push_screen(Palette(placeholder=tr("What to do…"), id="--command-palette"))
 
     async def action_quit(self) -> None:
         """Quits; asks first when work is running."""

@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from screens.dialogs import ChoiceDialog
 from screens.style import Line, Tone, content
+from screens.tools.calculators import CalculatorDialog, information
 from screens.tools.form import Answers, FormDialog
 from screens.tools.form import Line as FormLine
 from screens.tools.sheet import SheetDialog
@@ -23,6 +24,7 @@ from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.decisions.decisions import next_review, overdue
 from workbench.decisions.measurements import links_in
 from workbench.decisions.symptoms import Symptom, symptoms
+from workbench.decisions.writing import evidence_of
 from workbench.errors import WorkbenchError
 from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
@@ -69,6 +71,13 @@ class DecideTab(ToolTab):
             "r", "record", "Decide", id="tools.record", tooltip="Writes a decision down; on the sheet under the cursor"
         ),
         Binding("o", "evidence", "Evidence", id="tools.evidence", tooltip="What was measured, where it was measured"),
+        Binding(
+            "v",
+            "information",
+            "Information",
+            id="tools.information",
+            tooltip="What knowing is worth before one acts",
+        ),
         Binding("c", "copy", "Copy", id="tools.copy", tooltip="The decision as Markdown, to the clipboard"),
     ]
 
@@ -218,6 +227,10 @@ class DecideTab(ToolTab):
         self.screen.dismiss(None)
         self.app.call_later(shown, *place)
 
+    def action_information(self) -> None:
+        """The calculator of expected utility and the value of information."""
+        self.app.push_screen(CalculatorDialog(information()))
+
     def action_copy(self) -> None:
         """The decision under the cursor."""
         thing = self._under_cursor
@@ -255,8 +268,7 @@ def _links(thing: Thing | None) -> dict[str, str]:
     """The links to measurements behind a thing, each with what it is the evidence of."""
     match thing:
         case Judged():
-            values = [(o.name, name, v) for o in thing.sheet.options for name, v in o.values.items()]
-            return {v.evidence: f"{option} · {name} {v.value:g}" for option, name, v in values if ":" in v.evidence}
+            return links_in(evidence_of(thing.sheet))
         case DecisionRecord():
             linked = links_in(thing.evidence)
             told = {link.split(":")[1] for link in linked if link.startswith("run:")}
@@ -300,6 +312,8 @@ def _sheet_lines(judged: Judged) -> list[Line]:
     if judged.verdict.close:
         words = tr("The measured intervals alone can change the first place: measure more before you choose.")
         lines += ["\n\n", (words, Tone.WARN)]
+    if told := evidence_of(judged.sheet):
+        lines += [(f"\n\n{tr('Evidence')}\n", Tone.DIM), "\n".join(told)]
     return lines
 
 

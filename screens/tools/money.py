@@ -12,8 +12,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.widgets import Input, Static
 
+from screens.dialogs import ChoiceDialog
 from screens.evals.fields import field
 from screens.style import Line, Tone, content, count
+from screens.tools.calculators import Calculator, CalculatorDialog, money_calculators
 from screens.tools.form import Answers, FormDialog, number
 from screens.tools.form import Line as FormLine
 from screens.tools.tab import ToolTab
@@ -46,6 +48,13 @@ class MoneyTab(ToolTab):
         Binding("g", "group", "Add up by", id="tools.group", tooltip="Model, day and model, purpose, day, server"),
         Binding("w", "times", "Times", id="tools.times", tooltip="Where the time went; predicted against measured"),
         Binding("f", "fill", "Speed", id="tools.fill", tooltip="The measured tokens/s of the model under the cursor"),
+        Binding(
+            "c",
+            "calculate",
+            "Calculators",
+            id="tools.calculate",
+            tooltip="Prompt cache, ownership, capacity, vectors",
+        ),
         Binding("p", "price", "Price", id="tools.price", tooltip="Write one down, or the one under the cursor anew"),
         Binding("delete", "unprice", "Drop price", show=False, id="tools.unprice", tooltip="The one under the cursor"),
     ]
@@ -132,6 +141,24 @@ class MoneyTab(ToolTab):
 
     def _tell_times(self, times: Times) -> None:
         self.app.push_screen(times_dialog(times))
+
+    def action_calculate(self) -> None:
+        """Asks for a calculator; it starts with the price under the cursor and the ledger's mean seconds."""
+        name = self.query_one("#prices-grid", Grid).key
+
+        def read() -> dict[str, Calculator]:
+            price = next((p for p in self.desk.money.prices() if price_name(p) == name), None)
+            return money_calculators(price, self.desk.money.mean_seconds())
+
+        self.jobs.read(self, read, self._ask_calculator)
+
+    def _ask_calculator(self, known: dict[str, Calculator]) -> None:
+        def start(name: str | None) -> None:
+            if name:
+                self.app.push_screen(CalculatorDialog(known[name]))
+
+        rows = [Row(name, (one.title, (one.formula, Tone.DIM))) for name, one in known.items()]
+        self.app.push_screen(ChoiceDialog(tr("Calculators"), rows), start)
 
     def action_price(self) -> None:
         """Asks for a price."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from screens.dialogs import NoteDialog
-from screens.style import Line, Tone, content, count
+from screens.style import Line, Tone, content, count, shorten
 from workbench.i18n import tr
 from workbench.records.money import LatencyFit, Waterfall
 from workbench.records.usage import Call, Forecast
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from workbench.desk import Desk
 
 BAR: Final = 24
+WIDTH: Final = 52
+"""Of a question or a name beside its heading: one line of the narrowest dialog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +46,19 @@ def read_times(desk: Desk, model: str) -> Times:
 
 def times_dialog(times: Times) -> NoteDialog:
     """They, to read."""
-    return NoteDialog(tr("Times"), content(*times_lines(times)))
+    return NoteDialog(tr("Times"), content(*times_lines(times)), wide=True)
 
 
 def times_lines(times: Times) -> list[Line]:
     """The phases as bars, then predicted against measured."""
     lines: list[Line] = []
     if times.asked:
-        lines += [(f"{tr('Newest question')} ", Tone.STRONG), (times.question, Tone.DIM), *_bars(times.asked), "\n\n"]
+        lines += [(f"{tr('Newest question')} ", Tone.STRONG), (shorten(times.question, WIDTH), Tone.DIM)]
+        lines += [*_bars(times.asked), "\n\n"]
     if times.call is None:
         return [*lines, (tr("No model was called yet."), Tone.DIM)]
-    lines += [(f"{tr('Newest call')} ", Tone.STRONG), (f"{times.call.model} {times.call.server}", Tone.DIM)]
+    whose = shorten(f"{times.call.model} {times.call.server}", WIDTH)
+    lines += [(f"{tr('Newest call')} ", Tone.STRONG), (whose, Tone.DIM)]
     return [*lines, *_bars(call_phases(times.call)), "\n\n", *_foretold(times.call, times.forecast, times.fit)]
 
 
@@ -73,7 +77,7 @@ def _foretold(call: Call, forecast: Forecast | None, fit: LatencyFit | None) -> 
             calls=count(forecast.calls),
             error=f"{forecast.error:.1%}",
         )
-        lines += [f"\n{said}"]
+        lines += [f" {said}"]
     if fit is None:
         return [*lines, ("\n" + tr("Too few calls, or too much alike, to tell α from β."), Tone.DIM)]
     r2 = "–" if fit.r2 is None else f"{fit.r2:.3f}"

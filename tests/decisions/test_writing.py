@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.decisions.sheet import judge
-from workbench.decisions.writing import read_sheet, write_sheet
+from workbench.decisions.writing import evidence_of, read_pairs, read_sheet, value_words, write_sheet
 from workbench.errors import UsageError
 from workbench.records.decisions import Criterion, Option, Sheet, Value
 
@@ -40,6 +40,36 @@ def test_links_bring_their_interval_and_stay_links() -> None:
     sheet = read_sheet("t", "quality 1\nA: quality=run:12:recall@5", measured)
     assert sheet.options[0].values["quality"] == Value(0.8, 0.7, 0.9, "run:12:recall@5")
     assert "quality=run:12:recall@5" in write_sheet(sheet)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (Value(0.858974, 0.8076923, 0.9), "0.859 [0.808, 0.9]"),
+        (Value(1234.56), "1,234.6"),
+        (Value(0.000846), "0.000846"),
+        (Value(-20), "-20"),
+    ],
+)
+def test_values_are_told_with_the_digits_that_say_something(value: Value, told: str) -> None:
+    assert value_words(value) == told
+
+
+def test_what_was_measured_is_told_with_its_interval_and_read_over() -> None:
+    sheet = read_sheet("t", "quality 1\nA: quality=run:12:recall@5\nB: quality=0.5", measured)
+    (said,) = evidence_of(sheet)
+    assert said == "A · quality 0.8 [0.7, 0.9] (run:12:recall@5)"
+    assert read_sheet("t", f"{write_sheet(sheet)}\n# {said}", measured) == sheet
+
+
+def test_pairs_are_numbers_by_name() -> None:
+    assert read_pairs("approve=10, deny=-20") == {"approve": 10, "deny": -20}
+
+
+@pytest.mark.parametrize("text", ["", "approve", "=1", "approve=", "approve=nan", "a=1,,b=2", "a=1;b=2"])
+def test_what_is_no_pair_is_named(text: str) -> None:
+    with pytest.raises(UsageError, match="NAME=NUMBER"):
+        read_pairs(text)
 
 
 @pytest.mark.parametrize(

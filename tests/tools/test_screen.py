@@ -12,6 +12,7 @@ from textual.widgets import Input, Static, TextArea
 
 from screens.app import WorkbenchApp
 from screens.tools import ToolsScreen
+from screens.tools.calculators import CalculatorDialog
 from screens.tools.form import FormDialog
 from screens.widgets.grid import Grid
 from storage import open_store
@@ -54,7 +55,7 @@ async def enter(pilot: Pilot[int], key: str = "") -> ToolsScreen:
 
 
 def fill(app: WorkbenchApp, **values: str) -> None:
-    assert isinstance(app.screen, FormDialog)
+    assert isinstance(app.screen, FormDialog | CalculatorDialog)
     for name, value in values.items():
         app.screen.query_one(f"#{name}", Input).value = value
 

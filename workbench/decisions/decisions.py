@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 from workbench.decisions.measurements import Measurements
 from workbench.decisions.sheet import judge
-from workbench.decisions.writing import read_sheet
+from workbench.decisions.writing import evidence_of, read_sheet
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.lab import EvalLab
 from workbench.i18n import tr
@@ -133,10 +133,9 @@ class Decisions:
         options = tuple(
             f"{s.option.name}: {s.out or f'{s.score:.3f}'}{' · Pareto' if s.on_front else ''}" for s in verdict.ranking
         )
-        links = [(o.name, name, value) for o in sheet.options for name, value in o.values.items() if value.evidence]
-        evidence = tuple(f"{option} · {name} {_shown(value)} ({value.evidence})" for option, name, value in links)
-        numbers = {v.evidence.split(":")[1] for _, _, v in links if v.evidence.startswith("run:")}
-        return options, evidence, tuple(sorted(int(n) for n in numbers if n.isdecimal()))
+        links = [value.evidence for option in sheet.options for value in option.values.values()]
+        numbers = {link.split(":")[1] for link in links if link.startswith("run:")}
+        return options, evidence_of(sheet), tuple(sorted(int(n) for n in numbers if n.isdecimal()))
 
     def records(self) -> tuple[DecisionRecord, ...]:
         """All decisions of the file, those on evaluations' runs too; newest first."""
@@ -165,8 +164,3 @@ def next_review(records: Sequence[DecisionRecord]) -> DecisionRecord | None:
     """The decision whose review comes first, overdue ones before all; None where no review has a date."""
     dated = [(day, record) for record in records if (day := due(record))]
     return min(dated, key=lambda pair: pair[0])[1] if dated else None
-
-
-def _shown(value: Value) -> str:
-    interval = f" [{value.low:g}, {value.high:g}]" if value.low is not None and value.high is not None else ""
-    return f"{value.value:g}{interval}"

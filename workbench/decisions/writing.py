@@ -7,6 +7,7 @@ Names with spaces are quoted, as in a shell. Lines that begin with # are passed 
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -86,6 +87,44 @@ def _option(name: str, rest: str, measured: Measured, before: Mapping[str, Value
     if penalty < 0:
         raise ValueError(rest)
     return Option(name, values, penalty)
+
+
+def read_pairs(text: str) -> dict[str, float]:
+    """Numbers by name, as "approve=0.6, deny=0.4". Raises UsageError for what isn't NAME=NUMBER."""
+    found = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            found[name.strip()] = math.nan
+        if not name.strip() or not math.isfinite(found[name.strip()]):
+            raise UsageError(
+                tr("Not a value"), tr("“{text}” isn't NAME=NUMBER.", text=part.strip()), tr("E.g. quality=0.8")
+            )
+    return found
+
+
+def value_words(value: Value) -> str:
+    """A value as it is told, with its interval where it has one: "0.859 [0.81, 0.9]"."""
+    if value.low is None or value.high is None:
+        return _rounded(value.value)
+    return f"{_rounded(value.value)} [{_rounded(value.low)}, {_rounded(value.high)}]"
+
+
+def _rounded(value: float) -> str:
+    """Three digits that say something; from 100 on one decimal."""
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:,.1f}".removesuffix(".0")
+
+
+def evidence_of(sheet: Sheet) -> tuple[str, ...]:
+    """A sentence for each value that comes from somewhere: option, criterion, value with interval, and where from."""
+    return tuple(
+        f"{option.name} · {name} {value_words(value)} ({value.evidence})"
+        for option in sheet.options
+        for name, value in option.values.items()
+        if value.evidence
+    )
 
 
 def write_sheet(sheet: Sheet) -> str:

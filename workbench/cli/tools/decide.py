@@ -12,7 +12,7 @@ from workbench.decisions.decisions import next_review, overdue
 from workbench.decisions.measurements import LINKS
 from workbench.decisions.symptoms import find_symptoms
 from workbench.decisions.utility import value_of_information
-from workbench.decisions.writing import write_sheet
+from workbench.decisions.writing import evidence_of, read_pairs, write_sheet
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
@@ -211,9 +211,12 @@ def _scored(one: Scored) -> tuple[str, str, str]:
 @click.argument("sheet")
 @click.pass_obj
 def show(front: FrontEnds, sheet: str) -> None:
-    """Prints a sheet's lines."""
+    """Prints a sheet's lines; below them, as lines that are passed over when it is read, what was measured."""
     with front.desk("read") as desk:
-        say(write_sheet(desk.decisions.sheet(sheet)))
+        found = desk.decisions.sheet(sheet)
+    say(write_sheet(found))
+    for said in evidence_of(found):
+        say(f"# {said}", dim=True)
 
 
 @decide.command()
@@ -241,21 +244,11 @@ def drop(front: FrontEnds, sheet: str) -> None:
 )
 def voi(states: tuple[str, ...], actions: tuple[str, ...]) -> None:
     """Expected utility of actions, and what it is worth to know the state first."""
-    probabilities = _pairs(",".join(states))
-    tables = {name: _pairs(rest) for name, _, rest in (action.rpartition(":") for action in actions)}
+    probabilities = read_pairs(",".join(states))
+    tables = {name: read_pairs(rest) for name, _, rest in (action.rpartition(":") for action in actions)}
     found = value_of_information(probabilities, tables)
     print_table((tr("action"), "E[U]"), [(a, f"{u:g}") for a, u in found.utilities.items()], right=(1,))
     say(f"VoI = {found.with_evidence:g} − {found.without:g} = {found.value:g}  ({tr('without')}: {found.action})")
-
-
-def _pairs(text: str) -> dict[str, float]:
-    found = {}
-    for part in text.split(","):
-        name, equals, value = part.partition("=")
-        if not equals or not name.strip():
-            raise UsageError(tr("Not a value"), tr("“{text}” has no =.", text=part), tr("E.g. quality=0.8"))
-        found[name.strip()] = _number(value)
-    return found
 
 
 @decide.command()
