@@ -6,7 +6,10 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual import on
+from textual.command import Command, CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.fuzzy import Matcher
+from textual.widgets import Input
 
 import themes
 from workbench.i18n import tr
@@ -26,6 +29,23 @@ def theme_name(name: str) -> str:
         "contrast": tr("Contrast (high)"),
     }
     return names.get(name, name)
+
+
+class Palette(CommandPalette):
+    """Enter after words does what stands first; Textual's own wants a second one."""
+
+    @on(Input.Submitted)
+    def first(self, event: Input.Submitted) -> None:
+        """Chooses the first command where none is chosen, unless the list is still that of the words before."""
+        listed = self.query_one(CommandList)
+        if listed.highlighted is None and listed.option_count and self._answers(listed, event.value):
+            listed.highlighted = 0
+
+    @staticmethod
+    def _answers(listed: CommandList, words: str) -> bool:
+        first = listed.get_option_at_index(0)
+        text = first.hit.text if isinstance(first, Command) else None
+        return bool(words.strip()) and text is not None and Matcher(words).match(text) > 0
 
 
 class WorkbenchCommands(Provider):
@@ -65,6 +85,12 @@ class WorkbenchCommands(Provider):
             (tr("Tools: money"), tr("What was used and what it costs"), partial(app.action_tools, "money")),
             (tr("Tools: decide"), tr("Sheets, decisions, what to try first"), partial(app.action_tools, "decide")),
             (tr("Tools: servers"), tr("What answers; use, examine, load it"), partial(app.action_tools, "servers")),
+            (tr("Tools: SQL"), tr("Queries of this file, or of another one"), partial(app.action_tools, "sql")),
+            (
+                tr("Tools: inventory"),
+                tr("What models there are, and whether they live"),
+                partial(app.action_tools, "inventory"),
+            ),
             (tr("Stop the running work"), tr("What was committed stays"), app.action_stop),
             (tr("Keys"), tr("Every key that acts here"), app.action_help),
             (tr("Quit"), tr("Asks only when work is running"), app.action_quit),

@@ -456,3 +456,16 @@ async def test_a_document_that_another_workbench_deleted_is_named_as_the_person_
         await pilot.press("escape")
         await settle(pilot)
         assert "regulations-2026 ── 5" in screen_text(app)
+
+
+async def test_enter_after_words_does_what_the_palette_lists_first() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+p")
+        await settle(pilot)
+        await type_text(pilot, "go to corpus")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.current_mode == "corpus"
