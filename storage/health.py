@@ -86,6 +86,14 @@ class FileHealth:
 
         return self._connections.write(work)
 
+    def mark_uncut(self, index_id: int, document_ids: Sequence[str]) -> None:
+        """The index doesn't count as holding these documents whole; their chunks stay until they are cut again."""
+        statement = """
+            DELETE FROM indexed_document WHERE index_id = ?
+            AND document_key IN (SELECT d.key FROM json_each(?) w JOIN document d ON d.id = w.value)
+        """
+        self._connections.write(lambda c: c.execute(statement, (index_id, json.dumps(list(document_ids)))))
+
     def vector_batches(self, index_id: int) -> Iterator[tuple[Sequence[str], npt.NDArray[np.float32]]]:
         """Chunk ids with their most exact stored vectors (a row each): floats as they are, others as unit vectors."""
         with self._connections.read() as c:

@@ -121,6 +121,21 @@ def test_chunks_in_another_language_than_their_document() -> None:
     assert [f.detail for f in check.findings] == ["en · 1 es"]
 
 
+def test_a_chunk_of_two_languages_is_told_with_their_shares_and_a_quoted_title_is_none() -> None:
+    english = "The library is open to all who live in the city, and they may borrow ten books for a month at most. "
+    spanish = "La biblioteca está abierta a todos los que viven en la ciudad, y pueden llevarse diez libros al mes. "
+    texts = [
+        ("c0", english * 2 + spanish),
+        ("c1", english * 3),
+        ("c2", english * 3 + "They call it the casa de los libros."),
+        ("c3", spanish + "图书馆向所有住在城里的人开放他们最多可以借十本书一个月。" * 4),
+    ]
+    check = checks.mixed_chunks(texts, {f"c{n}": fact(n) for n in range(4)})
+    assert ids(check) == ["c0", "c3"]
+    assert check.findings[0].detail == "en 66% · es 34%"
+    assert "zh" in check.findings[1].detail
+
+
 def test_mojibake_and_lost_characters_are_damage_and_accents_are_not() -> None:
     fine, broken, lost = (document_of(name, name) for name in ("fine.md", "broken.md", "lost.md"))
     texts = [

@@ -14,7 +14,7 @@ from workbench.corpus.ingest import Ingester
 from workbench.errors import Cancelled, NotFoundError
 from workbench.health import Doctor
 from workbench.ports import Cancel
-from workbench.records.corpus import IngestProgress, IngestRequest
+from workbench.records.corpus import IngestProgress, IngestRequest, Recipe
 from workbench.records.health import Health, HealthCheck, Repair
 
 __all__ = ["bench"]
@@ -85,6 +85,27 @@ def test_chunks_without_vectors_are_found_and_embedded_and_the_dense_lane_finds_
     assert index
     assert chunk.id in bench.store.search.vectors(index.id, [chunk.id])
     assert chunk.id in bench.store.search.token_vectors(index, [chunk.id]).packed
+
+
+def test_text_in_no_chunk_is_cut_again_and_the_other_chunks_stay_the_same(bench: Bench, doctor: Doctor) -> None:
+    for name in ("a.txt", "b.txt"):
+        bench.write(
+            name, " ".join(f"Article {n} of {name} speaks of matter {n * 31} and of nothing else." for n in range(8))
+        )
+    bench.ingest(recipe=Recipe("sentence", size=32))
+    corpus = bench.store.corpus
+    index = corpus.current_index("c")
+    assert index
+    document, other = corpus.documents("c")
+    whole, elsewhere = corpus.chunks(document.id), corpus.chunks(other.id)
+    corpus.put_document(index, document, corpus.parsed_document(document.id), whole[:-1], {})
+    assert [f.id for f in examine(doctor)["coverage"].findings] == [document.id]
+    assert f"cut again: 1. Chunks as they were: {len(whole) - 1}; new ones: 1" in repair(doctor, "recut")
+    assert len(whole) > 2
+    assert examine(doctor)["coverage"].passed
+    assert [chunk.id for chunk in corpus.chunks(document.id)] == [chunk.id for chunk in whole]
+    assert corpus.chunks(other.id) == elsewhere
+    assert whole[-1].id in bench.store.search.vectors(index.id, [whole[-1].id])
 
 
 def test_a_zero_vector_is_found_and_replaced(bench: Bench, doctor: Doctor) -> None:

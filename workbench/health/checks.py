@@ -21,6 +21,7 @@ from workbench.i18n import tr
 from workbench.ports import ChunkFact
 from workbench.records.corpus import Document, EmbedderInfo, Index
 from workbench.records.health import Finding, HealthCheck, Histogram, Repair, Severity
+from workbench.text.language import languages
 
 VectorBatches: TypeAlias = Iterable[tuple[Sequence[str], npt.NDArray[np.float32]]]
 
@@ -35,6 +36,8 @@ EXPECTED_FIELDS: Final = ("date", "version", "owner")
 
 _COVERED: Final = 0.98
 _GAP: Final = 80  # characters in a row, white space apart, that no chunk holds
+_SECOND_SHARE: Final = 0.2  # of a chunk's text whose language can be told, from which on it has a second language
+_SECOND_LEAST: Final = 80  # characters
 _UNIT: Final = 1e-3  # how far from 1 a stored vector's length may be
 
 
@@ -217,7 +220,8 @@ def coverage(texts: Iterable[tuple[Document, str]], spans: Mapping[str, Sequence
         "error",
         found,
         documents,
-        tr("No search can find it. Cut the stored text into a new index: workbench indexes build --recipe …"),
+        tr("No search can find it. Cut these documents again, by their recipe: workbench doctor --fix"),
+        repair="recut",
         measured=tr("{share} of the characters are in a chunk", share=f"{share:.2%}"),
     )
 
@@ -347,6 +351,32 @@ def mixed_languages(chunks: Sequence[ChunkFact], documents: Mapping[str, Documen
         found,
         len(documents),
         tr("An embedder may prefer passages in the question's language; a filter on language tells them apart."),
+    )
+
+
+def mixed_chunks(texts: Iterable[tuple[str, str]], chunks: Mapping[str, ChunkFact]) -> HealthCheck:
+    """Chunks of which a good part is in another language than the rest.
+
+    Args:
+        texts: (chunk id, text).
+    """
+
+    def found() -> Iterator[Finding]:
+        for name, text in texts:
+            shares = languages(text)
+            told = sum(shares.values())
+            second = sorted(shares.values())[-2] if len(shares) > 1 else 0
+            if name in chunks and second >= max(_SECOND_LEAST, _SECOND_SHARE * told):
+                parts = (f"{language} {size / told:.0%}" for language, size in Counter(shares).most_common())
+                yield _chunk(chunks[name], " · ".join(parts))
+
+    return _check(
+        "chunk-languages",
+        tr("Several languages in one chunk"),
+        "note",
+        found(),
+        len(chunks),
+        tr("Its one vector stands between them. Smaller chunks, or a document for each language, keep them apart."),
     )
 
 

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Final
 
 from workbench.corpus.embedding import ChunkEmbedder
+from workbench.corpus.ingest import Ingester
 from workbench.errors import Cancelled, NotFoundError
 from workbench.health import checks
 from workbench.health.near import near_duplicates
 from workbench.i18n import language, tr
 from workbench.ports import Cancel, Embedder, Store
 from workbench.records.codec import decode, encode
-from workbench.records.corpus import Document, EmbedderInfo, Index, IngestProgress, IngestRequest
+from workbench.records.corpus import Document, EmbedderInfo, Index, IngestOutcome, IngestProgress, IngestRequest
 from workbench.records.health import Health, HealthCheck, Repair, RepairProgress, SpaceMap
 
-SAFE_REPAIRS: Final[tuple[Repair, ...]] = ("strays", "words", "embed", "ingest")
+SAFE_REPAIRS: Final[tuple[Repair, ...]] = ("strays", "words", "recut", "embed", "ingest")
 """Repairs that lose nothing, in the order they are made; ``retire`` waits for a person's word."""
 
 HEALTH_SETTING: Final = "health.{collection}"
@@ -115,6 +116,8 @@ class Doctor:
                 yield RepairProgress(repair, 1, 1, tr("Rows deleted: {count}.", count=count), finished=True)
             case "embed":
                 yield from self._embed(index, cancel)
+            case "recut":
+                yield from self._cut_again(index, wanted, cancel)
             case "ingest":
                 yield from self._read_again(health.collection, wanted, cancel)
             case "retire":
@@ -163,6 +166,30 @@ class Doctor:
             health.put_vectors(index, vectors, tokens)
         told = tr("Chunks embedded: {count}.", count=len(ids))
         yield RepairProgress("embed", len(ids), len(ids), told, finished=True)
+
+    def _cut_again(
+        self, index: Index, wanted: Sequence[HealthCheck], cancel: Cancel | None
+    ) -> Iterator[RepairProgress]:
+        """From the stored text, by the index's own recipe: a chunk of the same text and place stays the same chunk.
+
+        What is interrupted is completed by the next ingest; until then the chunks that were there are found.
+        """
+        embedder = self._embedder(index.collection)
+        self._store.health.mark_uncut(index.id, [finding.id for check in wanted for finding in check.findings])
+        outcomes: list[IngestOutcome] = []
+        for progress in Ingester(self._store.corpus, embedder).complete(index, cancel):
+            outcomes += progress.outcomes
+            if progress.cancelled:
+                return
+            yield RepairProgress("recut", progress.done, progress.total)
+        told = tr(
+            "Documents cut again: {count}. Chunks as they were: {kept}; new ones: {new}.",
+            count=sum(outcome.action != "failed" for outcome in outcomes),
+            kept=sum(outcome.chunks - outcome.embedded for outcome in outcomes),
+            new=sum(outcome.embedded for outcome in outcomes),
+        )
+        failures = "".join(f" {outcome.source_id}: {outcome.reason}" for outcome in outcomes if outcome.reason)
+        yield RepairProgress("recut", len(outcomes), len(outcomes), told + failures, finished=True)
 
     def _read_again(
         self, collection: str, wanted: Sequence[HealthCheck], cancel: Cancel | None
@@ -239,7 +266,17 @@ class _Patient:
         spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for chunk in self.chunks:
             spans[chunk.document_id].append((chunk.start, chunk.end))
-        return [checks.coverage(self._read(), spans), checks.damaged_encoding(self._read())]
+        return [
+            checks.coverage(self._read(), spans),
+            checks.damaged_encoding(self._read()),
+            checks.mixed_chunks(self._chunk_texts(), self._by_id),
+        ]
+
+    def _chunk_texts(self) -> Iterator[tuple[str, str]]:
+        for found in self._store.health.chunk_texts(self.index.id):
+            if self._cancel is not None and self._cancel.is_set():
+                raise Cancelled
+            yield found
 
     def _read(self) -> Iterator[tuple[Document, str]]:
         """The current documents with their texts; one that was deleted meanwhile is passed over."""

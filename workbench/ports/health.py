@@ -59,6 +59,10 @@ class HealthRepository(Protocol):
         """Deletes them; returns how many there were."""
         ...
 
+    def mark_uncut(self, index_id: int, document_ids: Sequence[str]) -> None:
+        """The index doesn't count as holding these documents whole; their chunks stay until they are cut again."""
+        ...
+
     def vector_batches(self, index_id: int) -> Iterator[tuple[Sequence[str], npt.NDArray[np.float32]]]:
         """Chunk ids with their stored vectors, as they are (a row each)."""
         ...

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """error: searches miss or mistake something; warning: answers may suffer; note: worth knowing."""
 
-Repair: TypeAlias = Literal["", "embed", "words", "strays", "ingest", "retire"]
+Repair: TypeAlias = Literal["", "embed", "words", "strays", "recut", "ingest", "retire"]
 """What one key does about a finding; "" where a person has to decide."""
 
 

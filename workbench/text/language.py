@@ -11,9 +11,12 @@ from math import sqrt
 from operator import itemgetter
 from typing import Final
 
+from workbench.text.sentences import sentences
+
 _LIKELIER: Final = ("en", "es")  # what the workbench's documents are mostly written in: they win when in doubt
 _SAMPLE: Final = 4000  # characters looked at: more changes nothing
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
+_TELLING: Final = 8  # words that tell a sentence's language
 _KANA: Final = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _HANGUL: Final = re.compile(r"[\uac00-\ud7af\u1100-\u11ff]")
@@ -86,6 +89,17 @@ def detect(text: str) -> str:
     scores = _scores(sample, words)
     (best, first), (_, second) = sorted(scores.items(), key=itemgetter(1), reverse=True)[:2]
     return best if first >= 0.5 and first >= 1.15 * second else ""
+
+
+def languages(text: str) -> dict[str, int]:
+    """Characters of ``text`` by language, of those sentences whose language can be told: eight words and more."""
+    found: Counter[str] = Counter()
+    for start, end in sentences(text):
+        sentence = text[start:end]
+        asian = _asian_script(sentence, len(sentence))
+        if (asian or len(_LETTERS.findall(sentence)) >= _TELLING) and (language := asian or detect(sentence)):
+            found[language] += end - start
+    return dict(found)
 
 
 def _asian_script(sample: str, letters: int) -> str:
