@@ -172,6 +172,7 @@ class WhatIfScreen(ModalScreen[Tuning]):
         self._texts: dict[str, str] = {}
         self._jobs = jobs
         self._latest: Latest[WhatIf, WhatIfResult] = Latest(jobs, self, self._call, self._draw, self._failed)
+        self._weighing: Latest[WhatIfResult, WhatIfResult] = Latest(jobs, self, self._weigh, self._tell, self._failed)
 
     def compose(self) -> ComposeResult:
         """Switches beside ranking and evidence."""
@@ -270,28 +271,42 @@ class WhatIfScreen(ModalScreen[Tuning]):
         ranking, evidence = self.query_one("#would-rank", Grid), self.query_one("#would-show", Grid)
         ranking.show([_move_row(move, self._texts.get(move.chunk_id, "")) for move in result.ranking[:_SHOWN]])
         evidence.show([_move_row(move, self._texts.get(move.chunk_id, "")) for move in result.evidence_moves])
-        self.query_one("#would-tell", Static).update(content(*self._told(result)))
+        self.query_one("#would-tell", Static).update(content(*self._told(result, weighing=True)))
+        self._weighing.submit(result)
         self.query_one(".dialog").border_title = content(
             f"{tr('What if')} ── {milliseconds(result.duration_ms)} ms ── {summary(result.evidence_moves)}"
         )
 
+    def _weigh(self, result: WhatIfResult) -> WhatIfResult:
+        return self._desk.inspector.weighed(self._trace, result)
+
+    def _tell(self, _: WhatIfResult, result: WhatIfResult) -> None:
+        self.query_one("#would-tell", Static).update(content(*self._told(result)))
+
     def _failed(self, error: WorkbenchError) -> None:
         self.query_one("#would-tell", Static).update(content(("✗ ", Tone.BAD), error.message))
 
-    def _told(self, result: WhatIfResult) -> list[Line]:
-        """The evidence in a line, what can't be told, and the decision."""
+    def _told(self, result: WhatIfResult, *, weighing: bool = False) -> list[Line]:
+        """The evidence in a line, what can't be told, and the decision, unless its support is still being weighed."""
         lines: list[Line] = [(summary(result.evidence_moves), Tone.STRONG)]
         if result.context:
             lines.append((f"  {count(result.context.ledger.evidence)} {tr('tokens')}", Tone.DIM))
-        made = stage(self._trace, "decision", Decision)
-        if made and made.parts:
-            tau = made.threshold if self._now["threshold"] is None else self._now["threshold"]
-            enough = made.support >= tau
-            sign, verdict = ("≥", tr("answers")) if enough else ("<", tr("abstains"))
-            lines.append((f"  s {made.support:.2f} {sign} τ {tau:.2f}: {verdict}", Tone.GOOD if enough else Tone.WARN))
+        lines += [("\ns …", Tone.DIM)] if weighing else self._verdict(result.decision)
         lines += [("\n✗ " + result.problem, Tone.BAD)] if result.problem else []
         lines += [("\n" + note, Tone.DIM) for note in result.notes]
         return lines
+
+    def _verdict(self, made: Decision | None) -> list[Line]:
+        """The support of this evidence against τ, and what it was."""
+        if made is None:
+            return []
+        tau = made.threshold if self._now["threshold"] is None else self._now["threshold"]
+        enough = made.support >= tau
+        sign, verdict = ("≥", tr("answers")) if enough else ("<", tr("abstains"))
+        now, then = f"{made.support:.2f}", stage(self._trace, "decision", Decision)
+        was = f"{then.support:.2f}" if then and then.parts else now
+        told: list[Line] = [(f"\ns {now} {sign} τ {tau:.2f}: {verdict}", Tone.GOOD if enough else Tone.WARN)]
+        return [*told, ("  " + tr("s was {support}", support=was), Tone.DIM)] if was != now else told
 
 
 def summary(moves: Sequence[Move]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from workbench.records.answers import Answer, Context, Evidence, EvidenceOrder
+from workbench.records.answers import Answer, Context, Decision, Evidence, EvidenceOrder
 from workbench.records.retrieval import FusedHit, FusionMethod, FusionResult, Lane, RerankMode
 
 Moved: TypeAlias = Literal["entered", "left", "up", "down", "same"]
@@ -64,6 +64,7 @@ class WhatIfResult:
         evidence: in the prompt's order.
         ranking, evidence_moves: against the trace, in the new order, those that left last.
         notes: what the trace can't tell ("only 50 hits are stored").
+        decision: the support of that evidence against τ; None until it is weighed, and where it can't be.
     """
 
     settings: WhatIf
@@ -76,6 +77,7 @@ class WhatIfResult:
     duration_ms: float
     problem: str = ""
     notes: tuple[str, ...] = ()
+    decision: Decision | None = None
 
     @property
     def changed(self) -> int:

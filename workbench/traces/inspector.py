@@ -20,6 +20,7 @@ from workbench.traces.compare import compare_traces
 from workbench.traces.live import searched
 from workbench.traces.outcomes import of_tables
 from workbench.traces.stages import final_hits, settled
+from workbench.traces.weighing import Weigher
 from workbench.traces.what_if import Material, what_if
 
 
@@ -41,6 +42,7 @@ class Inspector:
         self._generator = generator
         self._lock = threading.Lock()
         self._material: Material | None = None
+        self._weigher: Weigher | None = None
 
     def history(self, text: str = "", limit: int = 50) -> tuple[TraceSummary, ...]:
         """Questions asked, newest first; only those with every word of ``text`` when it isn't empty."""
@@ -88,6 +90,13 @@ class Inspector:
         material = self._of(trace)
         chosen = parse_changes(changes, material.settings) if isinstance(changes, str) else changes
         return what_if(material, chosen)
+
+    def weighed(self, trace: str | Trace, result: WhatIfResult) -> WhatIfResult:
+        """A what-if of the trace with the support of its evidence; sentences that are new to it are embedded."""
+        material = self._of(trace)
+        if self._weigher is None or self._weigher.trace is not material.trace:
+            self._weigher = Weigher(self._store, self._searcher(), material.trace)
+        return self._weigher.weighed(result)
 
     def autopsy(self, trace: str | Trace, wanted: str) -> Autopsy:
         """What became of the chunk with that id, or that holds that text. Raises NotFoundError when none does."""

@@ -60,7 +60,7 @@ def trace(
         if not trace_id:
             _list(desk, text, as_json)
         elif changes is not None:
-            _show(desk.inspector.what_if(trace_id, changes), as_json)
+            _show(desk.inspector.weighed(trace_id, desk.inspector.what_if(trace_id, changes)), as_json)
         elif autopsy is not None:
             _show(desk.inspector.autopsy(trace_id, autopsy), as_json)
         elif other is not None:
@@ -139,6 +139,10 @@ def _print_what_if(found: WhatIfResult) -> None:
     for note in found.notes:
         say(f"~ {note}")
     say(tr("{count} pieces of evidence change.", count=found.changed))
+    if found.decision:
+        made = found.decision
+        sign, verdict = ("≥", tr("answers")) if made.outcome == "answered" else ("<", tr("abstains"))
+        say(f"s {made.support:.2f} {sign} τ {made.threshold:.2f}: {verdict}")
 
 
 def _print_moves(title: str, moves: Sequence[Move], most: int = 1000) -> None:
