@@ -86,7 +86,7 @@ class LadderDialog(ModalScreen[LadderPlan]):
                 yield pick("reference", tr("Reference"), references, "")
                 yield pick("text", tr("Text to score"), texts, offer.collections[0] if offer.collections else "")
                 yield field("path", tr("Text file"), "", tr("where “a file” is chosen"))
-                yield field("windows", tr("Passages"), str(text.windows))
+                yield field("windows", tr("Passages at most"), str(text.windows))
                 yield field("repetitions", tr("Bench, 0 = none"), "3")
                 yield pick("dataset", tr("Eval dataset"), datasets, "")
                 yield field("limit", tr("Cases, 0 = all"), "0")
@@ -104,7 +104,8 @@ class LadderDialog(ModalScreen[LadderPlan]):
         """The kinds come first; their sizes as soon as the dry run tells them."""
         grid = self.query_one(Grid)
         self._show({})
-        grid.marked = {kind for kind in DEFAULT if kind != self._offer.source.quantization}
+        there = {file.quantization for file in (self._offer.source, *self._offer.files)}
+        grid.marked = set(DEFAULT) - there
         grid.go_to(DEFAULT[0])
         grid.focus()
         self._jobs.read(self, lambda: self._preview(self._left), self._previewed)
@@ -158,7 +159,7 @@ class LadderDialog(ModalScreen[LadderPlan]):
 
     def _text(self) -> TextPlan | None:
         source, path = chosen(self, "text"), written(self, "path")
-        windows = whole(self, "windows", tr("Passages"), 1)
+        windows = whole(self, "windows", tr("Passages at most"), 1)
         if source == FILE:
             if not path:
                 raise ValueError(tr("Name the text file, or choose another text."))

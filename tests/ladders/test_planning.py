@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from tests.screens.fake_benchmarks import MANIFEST
 from workbench.errors import DocumentError, EngineError, NotFoundError, UsageError
 from workbench.ladders.kinds import DEFAULT, KINDS, NEED_IMATRIX, check_kinds
 from workbench.ladders.planning import origin_words, rungs_of
-from workbench.ladders.texts import CHARACTERS, passages, text_hash
+from workbench.ladders.texts import CHARACTERS, fitting, passages, text_hash
 from workbench.ports import Store
 from workbench.records.ladders import LadderPlan, Rung, TextPlan, WindowScores
 from workbench.records.models import ModelFile
@@ -75,6 +76,14 @@ def test_passages_are_spread_and_never_overlap(tmp_path: Path) -> None:
     places = [text.index(part) for part in cut]
     assert all(b - a > 65 * CHARACTERS for a, b in pairwise(places))
     assert text_hash(cut) != text_hash(cut[:4])
+
+
+def test_a_short_text_gives_fewer_passages_than_asked_for_and_a_long_one_as_many(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("a b c " * 1_000, "utf-8")
+    plan = TextPlan(path=str(tmp_path / "t.txt"), windows=8, tokens=256)
+    assert fitting(NO_CORPUS, plan).windows == 3
+    assert fitting(NO_CORPUS, replace(plan, windows=2)).windows == 2
+    assert fitting(NO_CORPUS, replace(plan, tokens=4096)).windows == 1
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,12 @@ def test_an_adapter_changes_the_answer_by_its_scale(library: Library, tmp_path: 
     load(library, SMALL)
     plain = say(library)
     load(library, replace(SMALL, adapters=(Adapter(str(path), 1.0),)))
-    assert say(library) != plain
+    assert library.generator
+    *_, last = library.generator.generate("The capital of France is", GenerationSettings(max_tokens=12))
+    assert last.text != plain
+    assert last.prefill_tps
+    assert last.ttft_ms
+    assert last.prefill_tps * last.ttft_ms / 1e3 < 50, "the first prompt of five tokens is timed, with an adapter too"
     load(library, replace(SMALL, adapters=(Adapter(str(path), 0.0),)))
     assert say(library) == plain
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.models.conftest import HASH, keep_in_ollama
 from workbench.errors import NotFoundError, UsageError
 from workbench.library import Library
 from workbench.library.modelfile import read_modelfile, write_modelfile
-from workbench.library.presets import preset_of
+from workbench.library.presets import modelfile_of, preset_of
 from workbench.records.answers import Message
 from workbench.records.library import Modelfile, Preset
 from workbench.records.models import Adapter, GenerationSettings, LoadSettings
@@ -139,6 +140,24 @@ def test_ollamas_own_layers_become_a_preset(home: Path, tmp_path: Path, library:
     )
     assert preset.generation == GenerationSettings(temperature=0.2, stop=("<|im_start|>", "<|im_end|>"))
     assert imported.ignored == ("PARAMETER mirostat 1",)
+
+
+def test_of_two_names_for_one_file_each_gives_its_own_layers(home: Path, tmp_path: Path, library: Library) -> None:
+    model = write_model(tmp_path / "Tiny-F16.gguf")
+    keep_in_ollama(home, model, HASH)
+    kept = home / ".ollama/models/manifests/registry.ollama.ai"
+    layers = json.loads((kept / "library/smollm2/135m").read_text())["layers"]
+    (kept / "me/pirate").mkdir(parents=True)
+    (kept / "me/pirate/latest").write_text(
+        json.dumps({"layers": [one for one in layers if not one["mediaType"].endswith("system")]})
+    )
+    (file,) = library.files()
+    assert library.presets.import_ollama(file, "a", "smollm2:135m").preset.system == "You are brief."
+    assert library.presets.import_ollama(file, "b", "me/pirate:latest").preset.system == ""
+
+
+def test_context_and_temperature_are_always_exported() -> None:
+    assert modelfile_of(Preset("x")).parameters == (("num_ctx", "4096"), ("temperature", "0.0"))
 
 
 def test_a_file_that_isnt_there_or_is_none(library: Library, tmp_path: Path) -> None:

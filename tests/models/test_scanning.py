@@ -142,7 +142,10 @@ def test_environment_variables_say_where_tools_keep_models(home: Path, tmp_path:
 def test_a_missing_blob_is_a_problem_of_that_model_alone(home: Path, tmp_path: Path) -> None:
     keep_in_ollama(home, write_model(tmp_path / "Tiny-F16.gguf"), HASH).unlink()
     (file,) = scan([], all_kept({}, home))
-    assert (file.name, file.problem) == ("smollm2:135m", "there is no such file or folder")
+    assert (file.name, file.problem) == (
+        "smollm2:135m",
+        "its data isn't there: a download that didn't end, or was deleted",
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,21 @@ def test_the_answer_alone_is_on_standard_output(cli: Cli, tmp_path: Path) -> Non
     assert "<|im_start|>" not in done.err
 
 
+def test_a_preset_says_how_to_load_and_ask_and_options_go_before_it(cli: Cli, tmp_path: Path) -> None:
+    modelfile = tmp_path / "Modelfile"
+    turns = "MESSAGE user Ahoy?\nMESSAGE assistant Arr!\n"
+    modelfile.write_text("PARAMETER num_ctx 512\nPARAMETER num_predict 1\nSYSTEM Be a pirate.\n" + turns, "utf-8")
+    cli("--db", tmp_path / "a.db", "models", "modelfile", "import", modelfile, "pirate")
+    call = ("--db", tmp_path / "a.db", "chat", "-m", "Hi", "--preset", "pirate", "--json")
+    (attempt,) = json.loads(cli(*call).out)["attempts"]
+    assert "Be a pirate.<|im_end|>\n<|im_start|>user\nAhoy?" in attempt["prompt"]
+    assert attempt["generation"]["output_tokens"] == 1
+    (attempt,) = json.loads(cli(*call, "--max-tokens", "2", "-s", "Be calm.").out)["attempts"]
+    assert "Be calm.<|im_end|>" in attempt["prompt"]
+    assert attempt["generation"]["output_tokens"] == 2
+    assert "no preset “other”" in cli("--db", tmp_path / "a.db", "chat", "-m", "Hi", "--preset", "other").err
+
+
 def test_the_prompt_is_shown_as_it_is_sent(cli: Cli, tmp_path: Path) -> None:
     done = cli("--db", tmp_path / "a.db", "chat", "-m", "Hi", "-s", "Be brief.", "--max-tokens", "2", "--show-prompt")
     assert "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>" in done.err

@@ -33,6 +33,8 @@ def t_quantile(freedom: int) -> float:
 def figure(values: Sequence[float]) -> Figure:
     """Mean, sample standard deviation (over n − 1, as llama-bench's) and the 95 % interval of the mean, t·sd/√n.
 
+    What is never below 0, as a time or a speed, has no interval that reaches below it.
+
     Raises:
         ValueError: no values.
     """
@@ -43,7 +45,8 @@ def figure(values: Sequence[float]) -> Figure:
         return Figure(mean, 0.0, 1, values=tuple(values))
     sd = stdev(values)
     half = t_quantile(n - 1) * sd / math.sqrt(n)
-    return Figure(mean, sd, n, mean - half, mean + half, tuple(values))
+    low = max(0.0, mean - half) if min(values) >= 0 else mean - half
+    return Figure(mean, sd, n, low, mean + half, tuple(values))
 
 
 def drifts(values: Sequence[float]) -> bool:

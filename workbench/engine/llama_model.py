@@ -97,6 +97,9 @@ class NativeModel:
         self.memory = self.log.memory()
         self.bos = self._special_text(ll.llama_vocab_bos(self.vocabulary))
         self.eos = self._special_text(ll.llama_vocab_eos(self.vocabulary))
+        if settings.adapters:  # the engine lays out its memory anew for them, and doesn't time the evaluation that does
+            self.evaluate([0])
+            self.keep_prefix(())
         self.load_ms = (time.perf_counter() - started) * 1e3
 
     def _load_weights(

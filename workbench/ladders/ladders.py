@@ -21,7 +21,7 @@ from workbench.ladders.figures import divergence
 from workbench.ladders.planning import rungs_of, unusable
 from workbench.ladders.report import report
 from workbench.ladders.stages import Parts, Step
-from workbench.ladders.texts import passages, text_hash
+from workbench.ladders.texts import fitting, passages, text_hash
 from workbench.library import Library
 from workbench.ports import Cancel, Store
 from workbench.records.benchmarks import BenchRow
@@ -67,7 +67,8 @@ class Ladders:
     def run(self, plan: LadderPlan, cancel: Cancel | None = None) -> Iterator[LadderProgress]:
         """A new ladder: makes its files, then measures them, storing each step as it ends.
 
-        A rung that can't be made or used has a problem instead of figures, and the others go on.
+        A rung that can't be made or used has a problem instead of figures, and the others go on. Of a short text there
+        are fewer passages than the plan asks for.
 
         Raises:
             UsageError: a plan that can't be carried out, a file in the way, or a ladder is being climbed.
@@ -84,10 +85,11 @@ class Ladders:
         if source.problem:
             raise unusable(source.name, source.problem)
         rungs = rungs_of(plan, source, self._parts.library.identified)
-        text = passages(self._store.corpus, plan.text) if plan.text else ()
+        asked = fitting(self._store.corpus, plan.text) if plan.text else None
+        text = passages(self._store.corpus, asked) if asked else ()
         with self._alone():
             ladder = self._store.ladders.create(
-                replace(plan, source=source.path), manifest(), rungs, text_hash(text) if text else ""
+                replace(plan, source=source.path, text=asked), manifest(), rungs, text_hash(text) if text else ""
             )
             yield from self._climb(ladder.id, text, cancel or threading.Event())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,9 @@ from workbench.records.ladders import TextPlan
 
 CHARACTERS: Final = 8
 """Taken for each token: more than any tokenizer needs of ordinary text, so that a passage is long enough."""
+
+SURE: Final = 6
+"""Characters of a passage for each token that are enough: tokens of ordinary text have four, seldom over five."""
 
 
 def check_text(plan: TextPlan) -> None:
@@ -31,6 +35,13 @@ def check_text(plan: TextPlan) -> None:
         )
 
 
+def fitting(corpus: CorpusRepository, plan: TextPlan) -> TextPlan:
+    """The plan with as many passages as the text surely has, at most those it asks for. Raises as ``passages``."""
+    check_text(plan)
+    room = len(_text(corpus, plan)) // ((plan.tokens + 1) * SURE)
+    return replace(plan, windows=max(1, min(plan.windows, room)))
+
+
 def passages(corpus: CorpusRepository, plan: TextPlan) -> tuple[str, ...]:
     """``windows`` passages that begin at even distances; none reaches into the next.
 
@@ -40,7 +51,7 @@ def passages(corpus: CorpusRepository, plan: TextPlan) -> tuple[str, ...]:
         DocumentError: the file can't be read.
     """
     check_text(plan)
-    text = _of_file(Path(plan.path).expanduser()) if plan.path else _of_collection(corpus, plan.collection)
+    text = _text(corpus, plan)
     ends = [len(text) * n // plan.windows for n in range(plan.windows + 1)]
     cut = tuple(text[start:end][: (plan.tokens + 1) * CHARACTERS] for start, end in pairwise(ends))
     if len(cut[0]) <= plan.tokens:  # a token is seldom shorter than a character
@@ -65,6 +76,10 @@ def too_short(plan: TextPlan) -> UsageError:
 def text_hash(cut: Sequence[str]) -> str:
     """SHA-256 of the passages, in hexadecimal: a ladder goes on with the same text only."""
     return hashlib.sha256("\0".join(cut).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _text(corpus: CorpusRepository, plan: TextPlan) -> str:
+    return _of_file(Path(plan.path).expanduser()) if plan.path else _of_collection(corpus, plan.collection)
 
 
 def _of_collection(corpus: CorpusRepository, name: str) -> str:

@@ -86,9 +86,14 @@ class Presets:
         self.save(imported.preset)
         return imported
 
-    def import_ollama(self, file: ModelFile, name: str) -> ImportedPreset:
-        """Saves what Ollama's own layers say of a model that it keeps. Raises NotFoundError when it keeps it not."""
-        place = next((place for place in file.places if place.manifest), None)
+    def import_ollama(self, file: ModelFile, name: str, kept_as: str = "") -> ImportedPreset:
+        """Saves what Ollama's own layers say of a model that it keeps. Raises NotFoundError when it keeps it not.
+
+        Args:
+            kept_as: Ollama's name; several of them may share one file. The first is taken where it is none of them.
+        """
+        kept = {place.name: place for place in reversed(file.places) if place.manifest}
+        place = kept.get(kept_as) or next(reversed(kept.values()), None)
         if place is None:
             raise NotFoundError(
                 tr("Not kept by Ollama"),
@@ -135,9 +140,12 @@ def preset_of(file: Modelfile, name: str) -> ImportedPreset:
 
 
 def modelfile_of(preset: Preset) -> Modelfile:
-    """A preset as a Modelfile: every setting that isn't the default. An adapter's scale has no place in it."""
-    parameters = [*_changed(preset.load, LoadSettings(), LOADING)]
-    parameters += _changed(preset.generation, GenerationSettings(), ASKING)
+    """A preset as a Modelfile: every setting that isn't the default. An adapter's scale has no place in it.
+
+    Context and temperature stand there always: Ollama's defaults are others.
+    """
+    parameters = [*_changed(preset.load, LoadSettings(), LOADING, "num_ctx")]
+    parameters += _changed(preset.generation, GenerationSettings(), ASKING, "temperature")
     parameters += [("stop", stop) for stop in preset.generation.stop]
     return Modelfile(
         model=preset.model,
@@ -150,9 +158,9 @@ def modelfile_of(preset: Preset) -> Modelfile:
     )
 
 
-def _changed(settings: object, default: object, names: dict[str, str]) -> list[Parameter]:
+def _changed(settings: object, default: object, names: dict[str, str], always: str) -> list[Parameter]:
     values = [(key, getattr(settings, field), getattr(default, field)) for key, field in names.items()]
-    return [(key, str(value).lower()) for key, value, usual in values if value != usual]
+    return [(key, str(value).lower()) for key, value, usual in values if value != usual or key == always]
 
 
 def _value(default: object, field: str, key: str, text: str) -> int | float | bool:

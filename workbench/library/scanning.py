@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from workbench.engine.gguf_header import SPLIT_NAME, read_header
+from workbench.i18n import tr
 from workbench.library.keepers import Found, in_folder
 from workbench.records.models import ModelFile, Place
 
@@ -45,6 +46,8 @@ def _describe(ways: Sequence[Found]) -> ModelFile:
     first = ways[0]
     file = read_header(Path(first.place.path))
     places = tuple({way.place: None for way in ways})
+    if first.place.keeper != "folder" and not Path(file.path).exists():
+        file = replace(file, problem=tr("its data isn't there: a download that didn't end, or was deleted"))
     claimed = next((way.hash for way in ways if way.hash), "")
     if not file.path.lower().endswith(".gguf"):  # a blob, whose name is its digest
         name = first.place.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,8 +16,10 @@ from workbench.cli.display import StatusLine, duration, print_json, print_table,
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import model_path
 from workbench.desk import Desk
+from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Trace
+from workbench.records.library import Preset
 from workbench.records.models import LoadSettings
 from workbench.records.retrieval import (
     FusionMethod,
@@ -147,6 +150,7 @@ def place(where: HitView | Citation) -> str:
 @click.option("--collection", "-c", default="", help="Where to search [the chosen one].")
 @click.option("--filter", "-f", "expression", default="", help="""E.g. 'status = current and year >= 2026'.""")
 @click.option("--model", "model", default="", help="A GGUF file that writes the answer; without one it is extractive.")
+@click.option("--preset", "named", default="", metavar="NAME", help="Load and sample as it says; --model goes before.")
 @click.option("--save-case", "dataset", default="", metavar="DATASET", help="Keep it as a case; what it cites is gold.")
 @answering
 @click.option("--json", "as_json", is_flag=True, help="Print the whole trace as JSON.")
@@ -158,16 +162,24 @@ def ask(
     collection: str,
     expression: str,
     model: str,
+    named: str,
     dataset: str,
     as_json: bool,
     **told: Any,
 ) -> None:
     """Answers from the documents, with citations, or says what is missing."""
-    options, search = ask_options(told, model), search_options(told, collection, expression)
+    search = search_options(told, collection, expression)
+    if not named:
+        ask_options(told, model)  # what can't work is told before the file is opened
     with front.desk() as desk, stoppable() as stop:
+        preset = _preset(desk, named, model)
+        options = ask_options(told, preset.model)
+        if named:
+            how = preset.generation
+            options = replace(options, temperature=how.temperature, seed=how.seed, max_output=how.max_tokens)
         line = StatusLine()
-        if model:
-            load(desk, model, line)
+        if preset.model:
+            load(desk, preset.model, line, preset.load)
         trace: Trace | None = None
         for trace in desk.ask(query, options, search, stop):
             line.say(tr(trace.spans[-1].name) if trace.spans else "")
@@ -185,6 +197,24 @@ def ask(
             say(tr("“{name}” has {count} cases now.", name=saved.name, count=f"{saved.cases:,}"), err=True)
     if trace.answer and trace.answer.outcome == "cancelled":
         sys.exit(1)
+
+
+def _preset(desk: Desk, name: str, model: str) -> Preset:
+    """The preset, meant for ``model`` where one is named; without a name, one of defaults.
+
+    Raises:
+        NotFoundError: no such preset.
+        UsageError: neither it nor the person names a model.
+    """
+    preset = desk.library.presets.get(name) if name else Preset("")
+    preset = replace(preset, model=model or preset.model)
+    if name and not preset.model:
+        raise UsageError(
+            tr("No model to load"),
+            tr("The preset “{name}” is for any model, and none is named.", name=name),
+            tr("Add --model FILE; workbench models lists the files there are."),
+        )
+    return preset
 
 
 def load(desk: Desk, model: str, line: StatusLine, settings: LoadSettings | None = None) -> None:

@@ -161,7 +161,8 @@ def copies_command(front: FrontEnds) -> None:
     else:
         say(tr("No file is there twice."))
     if unknown := sum(not f.hash and not f.problem for f in files):
-        say(tr("{count} files have no hash yet: workbench models hash", count=unknown), dim=True)
+        counted = tr("1 file has no hash yet") if unknown == 1 else tr("{count} files have no hash yet", count=unknown)
+        say(f"{counted}: workbench models hash", dim=True)
 
 
 @models.command()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from workbench import paths
 from workbench.cli.ask.answers import load
@@ -18,7 +21,7 @@ from workbench.playground.structured import SchemaCheck
 from workbench.playground.words import figure_words, progress_words, silence_words, state_words
 from workbench.ports import Cancel
 from workbench.records.answers import Message
-from workbench.records.models import GenerationSettings
+from workbench.records.library import Preset
 from workbench.records.playground import ChatReply, ChatRequest
 from workbench.text.clean import printable
 
@@ -26,7 +29,8 @@ from workbench.text.clean import printable
 @click.command()
 @click.option("--message", "-m", default="", help="What to say to the model [standard input].")
 @click.option("--system", "-s", default="", help="Instructions that come first.")
-@click.option("--model", default=paths.STARTER_MODEL, show_default=True, help="A GGUF file.")
+@click.option("--model", default="", help=f"A GGUF file [the preset's, or {paths.STARTER_MODEL}].")
+@click.option("--preset", "named", default="", metavar="NAME", help="Load and ask as it says; options go before it.")
 @click.option("--schema", type=click.Path(path_type=Path), help="A JSON Schema that the answer has to fit.")
 @click.option("--retries", default=3, show_default=True, type=click.IntRange(0, 10), help="For answers that don't fit.")
 @click.option("--free", is_flag=True, help="Let the model write anything; the schema is only checked.")
@@ -43,40 +47,35 @@ from workbench.text.clean import printable
 @click.pass_obj
 def chat(
     front: FrontEnds,
+    /,
     message: str,
     system: str,
     model: str,
+    named: str,
     schema: Path | None,
     retries: int,
     free: bool,
     show_prompt: bool,
-    max_tokens: int,
-    temperature: float,
-    top_p: float,
-    top_k: int,
-    min_p: float,
-    repeat_penalty: float,
-    seed: int,
-    stop: tuple[str, ...],
     as_json: bool,
+    **sampling: Any,
 ) -> None:
     """Says something to a model and prints its answer; nothing else comes on standard output.
 
     Exits with 1 when the answer is cut off by an error, is empty or doesn't fit its schema.
     """
-    said = Message("user", message or _standard_input())
-    request = ChatRequest(
-        (Message("system", system), said) if system else (said,),
-        GenerationSettings(
-            max_tokens, temperature, top_p, top_k, seed, stop, min_p=min_p, repeat_penalty=repeat_penalty
-        ),
-        _schema(schema),
-        retries,
-        not free,
-    )
+    said, checked = Message("user", message or _standard_input()), _schema(schema)
     with front.desk("create") as desk, stoppable() as stopped:
+        preset = desk.library.presets.get(named) if named else Preset("")
+        first = system or preset.system
+        request = ChatRequest(
+            (*((Message("system", first),) if first else ()), *preset.messages, said),
+            replace(preset.generation, **given(sampling)),
+            checked,
+            retries,
+            not free,
+        )
         line = StatusLine()
-        load(desk, model, line)
+        load(desk, model or preset.model or paths.STARTER_MODEL, line, preset.load)
         line.clear()
         for lint in desk.playground.lint():
             say(f"~ {lint.message} {lint.remedy}", err=True, dim=True)
@@ -89,6 +88,12 @@ def chat(
         _print_end(last, whole=bool(request.schema))
     if last is None or last.failed:
         sys.exit(1)
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """Those that stand on the command line: a preset gives way to them alone."""
+    source = click.get_current_context().get_parameter_source
+    return {name: value for name, value in options.items() if source(name) is not ParameterSource.DEFAULT}
 
 
 def _talk(desk: Desk, request: ChatRequest, stop: Cancel, *, quiet: bool, line: StatusLine) -> ChatReply | None:

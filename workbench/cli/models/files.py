@@ -150,7 +150,8 @@ def model_path(desk: Desk, model: str) -> str:
     Raises:
         NotFoundError: no name, but near to some.
     """
-    by_name = {name: f.path for f in desk.library.files() for name in (f.name, f.path.rsplit("/", 1)[-1])}
+    by_name = {place.name: f.path for f in desk.library.files() for place in f.places if place.keeper == "ollama"}
+    by_name |= {name: f.path for f in desk.library.files() for name in (f.name, f.path.rsplit("/", 1)[-1])}
     if model in by_name or not model or "/" in model or Path(model).exists():
         return by_name.get(model, model)
     begun = {name: path for name, path in by_name.items() if name.casefold().startswith(model.casefold())}

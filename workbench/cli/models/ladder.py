@@ -59,7 +59,7 @@ def plan(front: FrontEnds, file: str, kinds: str, as_json: bool) -> None:
 @click.option("--folder", type=click.Path(path_type=Path), default=None, help="Where files go [the models folder].")
 @click.option("--collection", default="", help="Score on documents of this collection.")
 @click.option("--text", "text_file", type=click.Path(path_type=Path), default=None, help="Score on this text file.")
-@click.option("--windows", type=click.IntRange(1), default=TEXT.windows, show_default=True, help="Passages of text.")
+@click.option("--windows", type=click.IntRange(1), default=TEXT.windows, show_default=True, help="Passages at most.")
 @click.option("--tokens", type=click.IntRange(64), default=TEXT.tokens, show_default=True, help="Of each passage.")
 @click.option(
     "-r", "--repetitions", type=click.IntRange(0), default=3, show_default=True, help="Of the bench; 0: none."

@@ -112,7 +112,7 @@ def import_modelfile(front: FrontEnds, source: str, name: str) -> None:
         if Path(source).is_file() and not source.endswith(".gguf"):
             imported = desk.library.presets.import_modelfile(source, name)
         else:
-            imported = desk.library.presets.import_ollama(known_file(desk, source), name)
+            imported = desk.library.presets.import_ollama(known_file(desk, source), name, source)
     _tell(imported)
 
 
