@@ -124,8 +124,10 @@ class Changing(ModeScreen):
             if edit_id:
                 self.action_undo(edit_id)
 
-        self.jobs.read(
-            self,
-            lambda: list(self.desk.curator.edits()),
-            lambda edits: self.app.push_screen(EditsDialog(edits), choose),
-        )
+        def show(edits: list[MetadataEdit]) -> None:
+            if edits:
+                self.app.push_screen(EditsDialog(edits), choose)
+            else:
+                self.notify(tr("No metadata was edited yet. e edits them."), timeout=4)
+
+        self.jobs.read(self, lambda: list(self.desk.curator.edits()), show)

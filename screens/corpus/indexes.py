@@ -312,9 +312,9 @@ def _columns() -> list[Column]:
         Column("", 1),
         Column("#", 3, "right"),
         Column(tr("embedder"), 0),
-        Column(tr("recipe"), 0, keep=90),
+        Column(tr("recipe"), 0),
         Column(tr("form"), 11),
-        Column(tr("documents"), 11, "right"),
+        Column(tr("documents"), 11, "right", keep=90),
         Column("N·d·b", 8, "right"),
     ]
 

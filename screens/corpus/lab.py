@@ -87,15 +87,22 @@ class RechunkLab(ModalScreen[None]):
             self._recipe = parse_recipe(event.value)
         except UsageError as error:
             self._recipe = None
-            self._problem(error.message)
+            self._stale(error.message)
             return
-        self._problem("")
+        self._tell(tr("cutting…"), Tone.DIM)
         self._cancel.set()  # what is still being cut by the recipe before
         self._cancel = threading.Event()
         self._latest.submit(self._recipe)
 
-    def _problem(self, words: str) -> None:
-        self.query_one("#recipe-problem", Static).update(content((words, Tone.WARN)))
+    def _stale(self, problem: str) -> None:
+        """Why what is seen isn't the recipe's that is typed."""
+        self._latest.drop()
+        self._tell(problem, Tone.WARN)
+
+    def _tell(self, words: str, tone: Tone) -> None:
+        """A line under the recipe; while it has words, what is seen below is dim: it is another recipe's."""
+        self.query_one("#recipe-problem", Static).update(content((words, tone)))
+        self.query_one("#lab-panes").set_class(bool(words), "-stale")
 
     def _read_cuts(self, recipe: Recipe) -> tuple[CutPreview, ...]:
         wanted = [document.id for document in self._documents]
@@ -104,9 +111,10 @@ class RechunkLab(ModalScreen[None]):
         return ()
 
     def _broke(self, error: WorkbenchError) -> None:
-        self._problem(error.message)
+        self._stale(error.message)
 
     def _show(self, _: Recipe, found: tuple[CutPreview, ...]) -> None:
+        self._tell("", Tone.DIM)
         self.query_one(Grid).show(_rows(found))
         self.query_one("#lab-shape Static", Static).update(_figures(found))
 
@@ -153,7 +161,7 @@ def _rows(found: Sequence[CutPreview]) -> list[Row]:
             rows.append(Row(preview.document_id, ("", "", "", "", (preview.problem or preview.source_id, Tone.STRONG))))
         for span in preview.spans:
             tone = Tone.DIM if span.fate in ("same", "removed") else Tone.PLAIN
-            flag: Line = ("✂", Tone.WARN) if span.flags else ""
+            flag: Line = ("⚑", Tone.WARN) if span.flags else ""
             place = f"{span.start}–{span.end}"
             key = f"{preview.document_id} {span.fate} {place}"
             rows.append(Row(key, (FATES[span.fate], (place, Tone.DIM), str(span.tokens), flag, (span.text, tone))))
@@ -177,12 +185,12 @@ def _figures(found: Sequence[CutPreview]) -> Content:
     ]
     for kind in sorted({*before.flags, *after.flags}):
         split = kind_words(kind)  # type: ignore[arg-type]  # the keys are kinds of flags
-        lines.append(_line(f"✂ {split}", count(before.flags.get(kind, 0)), count(after.flags.get(kind, 0))))
+        lines.append(_line(f"⚑ {split}", count(before.flags.get(kind, 0)), count(after.flags.get(kind, 0))))
     most = max((*before.tokens, *after.tokens, 1))
     plots: list[Line] = [
         ("\n" + tr("tokens of a chunk, 0 to {most}", most=most) + "\n", Tone.DIM),
         (_histogram(before, most) + "  " + tr("now") + "\n", Tone.DIM),
-        (_histogram(after, most) + "  " + tr("new") + "\n"),
+        (_histogram(after, most) + "  " + tr("after") + "\n"),
     ]
     return content(*fates, "\n", *lines, *plots)
 

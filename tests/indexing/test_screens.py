@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +13,9 @@ from screens.corpus.indexes import IndexesScreen
 from screens.corpus.lab import RechunkLab
 from tests.indexing.conftest import NAME, Lab
 from tests.screens.helpers import SMALL, WIDE, screen_text, settle
+from workbench.corpus.chunking import parse_recipe
 from workbench.desk import Desk
+from workbench.errors import UsageError
 from workbench.records.cases import Case, GoldSpan
 
 
@@ -101,12 +104,59 @@ async def test_the_lab_shows_what_a_typed_recipe_would_cut_and_builds_it(desk: D
         recipe.value = "sentence:size=x"
         await settle(pilot)
         assert app.screen.query_one("#recipe-problem").render() != ""
+        assert app.screen.query_one("#lab-panes").has_class("-stale"), "what is seen is the recipe's before"
         recipe.value = "sentence"
         await settle(pilot)
         seen = screen_text(app)
         assert "moved 1" in seen
         assert "It was built in 1990." in seen
+        assert not app.screen.query_one("#lab-panes").has_class("-stale")
         await pilot.press("ctrl+s")
         await settle(pilot)
         assert "Index 2 is built." in screen_text(app)
         assert [s.index.recipe.name for s in desk.indexes.states(NAME)] == ["structure", "sentence"]
+
+
+async def test_what_a_typed_recipe_would_cut_is_awaited_in_so_many_words(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, preview = threading.Event(), desk.indexes.preview
+
+    def slow(*asked: object) -> object:
+        go_on.wait(10)
+        return preview(*asked)  # type: ignore[arg-type]  # as they came
+
+    monkeypatch.setattr(desk.indexes, "preview", slow)
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("r")
+        await pilot.pause()
+        assert "cutting…" in screen_text(app)
+        go_on.set()
+        await settle(pilot)
+        assert "cutting…" not in screen_text(app)
+        assert "█  after" in screen_text(app)
+
+
+async def test_at_80_columns_two_indexes_that_differ_by_their_recipe_are_told_apart(desk: Desk) -> None:
+    list(desk.indexes.build(NAME, "", parse_recipe("sentence"), ""))
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f2")
+        await settle(pilot)
+        await pilot.press("I")
+        await settle(pilot)
+        rows = [line for line in screen_text(app).splitlines() if "float32" in line and "·" not in line]
+        assert [("structure" in row, "sentence" in row) for row in rows] == [(True, False), (False, True)]
+
+
+def test_a_comparison_without_questions_says_what_to_do_on_the_screen(desk: Desk) -> None:
+    list(desk.indexes.build(NAME, "", parse_recipe("sentence"), ""))
+    with pytest.raises(UsageError) as refused:
+        list(desk.indexes.compare(1, 2, ""))
+    assert "Ask it something first" in refused.value.remedy
+    assert "--dataset" not in refused.value.remedy

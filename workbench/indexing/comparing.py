@@ -58,7 +58,9 @@ def questions_of(store: Store, collection: str, dataset: str) -> list[Question]:
             tr("“{name}” has no question whose passages are known.", name=dataset)
             if dataset
             else tr("Nothing was asked of “{name}” yet.", name=collection),
-            tr("Name a dataset with gold passages: --dataset NAME"),
+            tr("Name a dataset with gold passages: --dataset NAME")
+            if dataset
+            else tr("Ask it something first, or compare on a dataset with gold passages."),
         )
     return found
 
