@@ -239,6 +239,20 @@ def test_squad_round_trip_with_the_documents_texts(tmp_path: Path) -> None:
         write_dataset(cases, file, "squad")
 
 
+def test_squad_keeps_which_of_several_occurrences_is_the_gold(tmp_path: Path) -> None:
+    context = "2 teams, 2 goals, and 2 more."
+    cases = [
+        Case("1", "Goals?", gold=(GoldSpan("a.md", 9, 10, 3),), answers=("2",)),
+        Case("2", "More?", gold=(GoldSpan("a.md", 22, 23, 3),), answers=("2", "2 more")),
+        Case("3", "Teams and goals?", gold=(GoldSpan("a.md", 0, 1, 3), GoldSpan("a.md", 9, 10, 3)), answers=("2",)),
+    ]
+    file = tmp_path / "out.json"
+    write_dataset(cases, file, "squad", text_of=lambda _name: context)
+    again = read_dataset(file, locate={context: GoldSpan("a.md", 0, len(context))}.get).cases
+    assert [case.gold[0].start for case in again] == [9, 22, 0]
+    assert (again[0], again[2], again[1].answers) == (cases[0], cases[2], ("2", "2 more"))
+
+
 def test_all_of_xquad_is_found_in_documents_of_another_cut(tmp_path: Path) -> None:
     source = shared("xquad", "xquad.es.json")
     articles = json.loads(source.read_text("utf-8"))["data"]
@@ -281,7 +295,8 @@ def test_a_beir_folder(tmp_path: Path) -> None:
 
 def test_beir_keeps_our_other_fields(tmp_path: Path) -> None:
     cases = read_dataset(demo.cases_file()).cases
-    assert write_dataset(cases, tmp_path / "out", "beir", text_of=lambda name: f"text of {name}") == ()
+    lost = write_dataset(cases, tmp_path / "out", "beir", text_of=lambda name: f"text of {name}")
+    assert lost == ("gold.end", "gold.start")  # judged as wholes, which a person is told
     result = read_dataset(tmp_path / "out")
     assert result.problems == ()
     for case, again in zip(cases, result.cases, strict=True):
@@ -319,6 +334,8 @@ def test_trec_round_trip_with_names_that_have_spaces(tmp_path: Path) -> None:
     cases = [Case("q 1", "R&D <fees>?", gold=(GoldSpan("año 50%.md", grade=3),), notes="n", criterion="c")]
     assert write_dataset(cases, tmp_path / "out", "trec") == ()
     assert read_dataset(tmp_path / "out").cases == tuple(cases)
+    placed = [Case("1", "x?", gold=(GoldSpan("a.md", 3, 9),))]
+    assert write_dataset(placed, tmp_path / "placed", "trec") == ("gold.end", "gold.start")
 
 
 def test_two_files_of_judgements_are_a_question(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ FORMATS: Final[dict[str, Format]] = {
 """By name, in the order in which they are tried on a file: what is surest by its content goes first."""
 
 _TOLD: Final = 3  # rows that an error quotes
+_PLACE: Final = frozenset({"gold.start", "gold.end"})
 
 
 def read_dataset(
@@ -108,6 +109,8 @@ def write_dataset(
             tr("The dataset can't be written"), f"{path}: {reason_of(error)}", tr("Choose another place.")
         ) from error
     given = {name for case in cases for name in fields_of(case)}
+    if not used.places and any(span.end for case in cases for span in case.gold):
+        given |= _PLACE
     return tuple(sorted(given - used.keeps))
 
 

@@ -128,4 +128,4 @@ def _recognises(source: Source) -> bool:
     return source.folder and (source.path / QUERIES).is_file()
 
 
-FORMAT = Format("beir", read, _recognises, frozenset(FIELDS), write, documents)
+FORMAT = Format("beir", read, _recognises, frozenset(FIELDS), write, documents, places=False)

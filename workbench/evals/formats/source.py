@@ -66,6 +66,7 @@ class Format:
         recognises: whether a source is in this format, by its content.
         keeps: fields of ``Case`` that survive writing and reading.
         documents: the documents that a source brings along, None where the format holds none.
+        places: whether gold keeps where in its document it is; else it becomes the whole document.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Format:
     keeps: frozenset[str]
     write: Callable[[Sequence[Case], Path, TextOf], None]
     documents: Callable[[Source], Iterator[Passage | RowProblem]] | None = None
+    places: bool = True
 
 
 def open_source(path: Path) -> Source:

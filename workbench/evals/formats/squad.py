@@ -136,9 +136,11 @@ def _gold(answers: Sequence[Mapping[str, Any]], name: str, spans: _Spans | None)
 
 
 def _question(case: Case, source_id: str, context: str) -> dict[str, Any]:
-    starts = [(text, context.find(text)) for text in case.answers]
     spans = [(context[g.start : g.end], g.start) for g in case.gold if g.source_id == source_id and g.end and g.grade]
-    placed = [pair for pair in starts if pair[1] >= 0] or spans
+    # A short answer stands in a paragraph more than once: where the gold is comes before where it's first found.
+    judged = [span for span in spans if span[0] in case.answers]
+    unjudged = [(text, context.find(text)) for text in case.answers if text not in dict(judged)]
+    placed = [*judged, *(pair for pair in unjudged if pair[1] >= 0)] or spans
     return {
         "id": case.id,
         "question": case.question,

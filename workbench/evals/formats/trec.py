@@ -138,4 +138,6 @@ def _recognises(source: Source) -> bool:
     return source.text.lstrip().startswith("<") and "<top>" in source.text[:_HEAD].lower()
 
 
-FORMAT = Format("trec", read, _recognises, frozenset({"id", "question", "gold", "notes", "criterion"}), write)
+FORMAT = Format(
+    "trec", read, _recognises, frozenset({"id", "question", "gold", "notes", "criterion"}), write, places=False
+)
