@@ -164,6 +164,11 @@ def _what(connection: Connection, name: str) -> str:
             "originals": tr("vectors to rescore with"),
         }[match.group(2)]
         return f"{kind} · {collection} · {embedder}" + ("" if status == "current" else f" · {tr(status)}")
+    return _held().get(name, "")
+
+
+def _held() -> dict[str, str]:
+    """What each plain table holds, in words."""
     return {
         "chunk": tr("chunks with their stems"),
         "document_text": tr("source texts"),
@@ -177,8 +182,36 @@ def _what(connection: Connection, name: str) -> str:
         "indexed_document": tr("which documents an index holds"),
         "dataset": tr("datasets"),
         "dataset_version": tr("datasets"),
-        "trace_hit": tr("traces"),
-        "result_hit": tr("evaluation results"),
+        "trace_hit": tr("which rankings hold which chunk"),
+        "result_hit": tr("which rankings hold which chunk"),
         "setting": tr("settings"),
         "sqlite_master": tr("the schema"),
-    }.get(name, "")
+        "bench": tr("measurements of models"),
+        "bench_sample": tr("measurements of models"),
+        "candidate": tr("proposed cases that wait for a review"),
+        "decision": tr("decision records"),
+        "entry": tr("what was entered in the tools"),
+        "eval_judgement": tr("judges' verdicts"),
+        "eval_label": tr("people's verdicts"),
+        "eval_run": tr("evaluation runs"),
+        "gate_set": tr("gates of datasets"),
+        "keystroke_session": tr("measured keystrokes"),
+        "ladder": tr("ladders of models"),
+        "ladder_rung": tr("ladders of models"),
+        "ladder_window": tr("ladders of models"),
+        "memory_load": tr("measured memory of models"),
+        "metadata_edit": tr("edits of metadata, for undoing them"),
+        "metadata_edit_document": tr("edits of metadata, for undoing them"),
+        "migration": tr("versions of the schema"),
+        "model_call": tr("calls of models"),
+        "model_call_day": tr("calls of models"),
+        "model_file": tr("models and their folders"),
+        "model_folder": tr("models and their folders"),
+        "model_note": tr("notes and settings of models"),
+        "model_preset": tr("notes and settings of models"),
+        "ranked_chunk": tr("which rankings hold which chunk"),
+        "result_document": tr("which results name which document"),
+        "trace_document": tr("which traces name which document"),
+        "server": tr("model servers"),
+        "sqlite_sequence": tr("numbers given so far"),
+    }

@@ -223,6 +223,11 @@ def test_every_byte_of_the_file_is_accounted_for(bench: Bench, doctor: Doctor) -
     assert texts.bytes - texts.unused >= 5 * 40_000
 
 
+def test_every_table_of_the_file_is_told_in_words(bench: Bench, doctor: Doctor) -> None:
+    fill(bench)
+    assert [item.name for item in doctor.space().items if not item.what] == []
+
+
 def test_deleting_most_of_a_collection_and_compacting_gives_its_bytes_back(bench: Bench, doctor: Doctor) -> None:
     for number in range(40):
         parts = [f"# Part {n}\n\nMatter {number * 100 + n} of the file." for n in range(60)]
