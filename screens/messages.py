@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.records.library import HashProgress
     from workbench.records.models import LoadProgress
     from workbench.records.servers import Server
+    from workbench.sqltools.asking import SqlAsked
 
 
 class Snapshot(Message):
@@ -44,6 +45,14 @@ class TraceGrew(Snapshot):
     def __init__(self, trace: Trace) -> None:
         super().__init__()
         self.trace = trace
+
+
+class SqlGrew(Snapshot):
+    """Fires for every attempt of a model to write a query; carries all of them."""
+
+    def __init__(self, asked: SqlAsked) -> None:
+        super().__init__()
+        self.asked = asked
 
 
 class LoadMoved(Snapshot):

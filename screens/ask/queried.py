@@ -27,7 +27,7 @@ def schema_page(span: TraceSpan, page: Page) -> None:
 def attempt_page(span: TraceSpan, page: Page) -> None:
     """The query as the model wrote it, then its rows or what kept it from giving any."""
     error = attempt_error(span)
-    page.head(tr("query"))
+    page.head(tr("Query"))
     for line in str(span.input["sql"]).splitlines() or ["–"]:
         page.say(line)
     page.head(tr("how it ended")).say(f"✗ {error}" if error else "✓ " + tr("{count} rows", count=span.metadata["rows"]))

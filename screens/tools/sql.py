@@ -14,19 +14,23 @@ from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from screens.dialogs import HELP, NoteDialog
+from screens.messages import SqlGrew
 from screens.style import Line, Tone, content, count
 from screens.tools.form import Answers, FormDialog
 from screens.tools.form import Line as FormLine
 from screens.tools.sqlrows import ResultGrid
 from screens.tools.tab import ToolTab
+from screens.widgets.answer import attempt_lines
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.widgets.keys import with_alt
 from screens.work import Job, Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.sql import ControlState, Policy, QueryResult, Schema, Table, Verdict
+from workbench.sqltools.asking import SqlAsked
 from workbench.sqltools.exporting import Form, as_text, write_new
 from workbench.sqltools.words import MARKS, control_name
+from workbench.traces.outcomes import attempt_error, attempts
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -48,11 +52,14 @@ class SqlTab(ToolTab):
     SqlTab #sql { height: 1fr; }
     SqlTab #tables { width: 26; }
     SqlTab #query { height: 6; background: $background; }
-    SqlTab #verdict { height: auto; max-height: 35%; }
+    SqlTab #verdict { height: auto; max-height: 40%; }
+    SqlTab #verdict Static { width: 1fr; }
+    SqlTab #attempts { display: none; }
     SqlTab #rows { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r", "run", "Run it", id="sql.run", tooltip="Runs the query", priority=True),
+        *with_alt("a", "ask", "Ask", id="sql.ask", tooltip="The loaded model writes the query for a question"),
         *with_alt("r", "history", "History", id="sql.history", tooltip="Queries that were run"),
         *with_alt("o", "open", "Another file", id="sql.open", tooltip="A SQLite file, or this workbench's own"),
         *with_alt("e", "export", "Export", id="sql.export", tooltip="Writes the rows as CSV or JSON"),
@@ -63,6 +70,7 @@ class SqlTab(ToolTab):
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__(desk, jobs)
         self._file: Path | None = None
+        self._asked, self._written = "", ""
         self._schema: Schema | None = None
         self._result: QueryResult | None = None
         self._job: Job | None = None
@@ -79,7 +87,9 @@ class SqlTab(ToolTab):
                 yield area
                 with VerticalScroll(classes="pane", id="verdict", can_focus=True) as box:
                     box.border_title = content(tr("What is said of it"))
-                    yield Static(content((tr("ctrl+r runs the query; what can only read may run."), Tone.DIM)))
+                    yield Static("", id="attempts")
+                    hint = tr("ctrl+r runs the query; what can only read may run. alt+a lets a model write it.")
+                    yield Static(content((hint, Tone.DIM)), id="judged")
                 with Vertical(classes="pane", id="rows") as rows:
                     rows.border_title = content(tr("Rows"))
                     yield ResultGrid(id="rows-grid")
@@ -112,19 +122,24 @@ class SqlTab(ToolTab):
 
     @on(TextArea.Changed)
     def _changed(self) -> None:
-        if self.query_one(TextArea).text.strip():
-            self._latest.submit(self.query_one(TextArea).text)
+        text = self.query_one(TextArea).text
+        if text != self._written:
+            self._tell_attempts()
+        if text.strip():
+            self._latest.submit(text)
 
     def _check(self, text: str) -> Verdict:
         return self.desk.sql.check(text, self._file, LIMITS, schema=self._schema)
 
     def _say(self, _: str, verdict: Verdict) -> None:
-        self.query_one("#verdict Static", Static).update(content(*verdict_lines(verdict)))
+        self.query_one("#judged", Static).update(content(*verdict_lines(verdict)))
 
     def _failed(self, error: WorkbenchError) -> None:
         self._job = None
         told: Line = (f"✗ {error.title}: {error.message}", Tone.BAD)
-        self.query_one("#verdict Static", Static).update(content(told))
+        remedy: list[Line] = [("\n→ ", Tone.ACCENT), error.remedy] if error.remedy else []
+        self._tell_attempts()
+        self.query_one("#judged", Static).update(content(told, *remedy))
 
     def action_run(self) -> None:
         """Runs it in a worker; escape stops it."""
@@ -161,9 +176,58 @@ class SqlTab(ToolTab):
         return action != "stop" or self._job is not None
 
     def action_stop(self) -> None:
-        """Stops the query."""
+        """Stops the query, or the model that writes one."""
         if self._job:
             self._job.stop()
+
+    # -- a question instead of a query -----------------------------------------------------------------------------
+
+    def action_ask(self) -> None:
+        """Asks for the question."""
+        if self._job is None:
+            lines = (FormLine("question", tr("Question"), self._asked, tr("of what the tables hold")),)
+            note = tr("The loaded model writes the query, three attempts at most; each is checked before it runs.")
+            self.app.push_screen(FormDialog(tr("Ask the tables"), lines, _question, note), self._ask)
+
+    def _ask(self, question: str | None) -> None:
+        if question is None:
+            return
+        self._asked, file = question, self._file
+        self._tell_attempts((tr("The model writes the query… esc stops it."), Tone.DIM))
+        self.query_one("#rows").border_title = content(tr("running…"))
+        self._job = self.jobs.run(
+            self,
+            tr("asking the tables"),
+            lambda cancel: self.desk.sql.ask(question, file, cancel=cancel),
+            each=SqlGrew,
+            then=self._answered,
+            failed=self._failed_run,
+        )
+
+    @on(SqlGrew)
+    def grew(self, event: SqlGrew) -> None:
+        """One more attempt: how it ended, and its query to go on from."""
+        trace = event.asked.trace
+        tried = attempts(trace)
+        if not tried:
+            return
+        self._written = str(tried[-1].input["sql"])
+        self.query_one(TextArea).text = self._written
+        told: list[Line] = [(trace.query + "\n", Tone.STRONG), *attempt_lines(trace)]
+        if trace.complete and attempt_error(tried[-1]):
+            told += [(tr("None can be relied on: ask more exactly, or mend the last one here."), Tone.WARN)]
+        self._tell_attempts(*told)
+
+    def _answered(self, asked: SqlAsked | None) -> None:
+        self._ran(asked.result if asked else None)
+        if asked is None or not asked.trace.complete:
+            self._tell_attempts((tr("Stopped."), Tone.DIM))
+
+    def _tell_attempts(self, *told: Line) -> None:
+        shown = self.query_one("#attempts", Static)
+        shown.display = bool(told)
+        shown.update(content(*told))
+        self.query_one("#verdict").scroll_home(animate=False)
 
     # -- rows ------------------------------------------------------------------------------------------------------
 
@@ -282,6 +346,12 @@ def verdict_lines(verdict: Verdict) -> list[Line]:
     for step in verdict.plan:
         lines += [("\n" + "  " * step.depth + step.text, Tone.DIM)]
     return lines
+
+
+def _question(answers: Answers) -> str:
+    if not answers["question"].strip():
+        raise ValueError(tr("Write a question."))
+    return answers["question"].strip()
 
 
 def _path(answers: Answers) -> Path:

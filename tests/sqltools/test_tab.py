@@ -14,6 +14,7 @@ from screens.tools import ToolsScreen
 from screens.tools.sqlrows import ResultGrid
 from storage import open_store
 from tests.screens.helpers import LARGE, SMALL, screen_text, settle
+from tests.sqltools.test_asking import Scripted
 from workbench.desk import Desk
 
 
@@ -37,6 +38,15 @@ async def enter(pilot: Pilot[int]) -> ToolsScreen:
     return pilot.app.screen
 
 
+async def fill(pilot: Pilot[int], key: str, line: str, text: str) -> None:
+    """A dialog of one line."""
+    await pilot.press(key)
+    await settle(pilot)
+    pilot.app.screen.query_one(line, Input).value = text
+    await pilot.press("ctrl+s")
+    await settle(pilot)
+
+
 async def run(pilot: Pilot[int], tools: ToolsScreen, sql: str) -> None:
     tools.query_one("#query", TextArea).text = sql
     await settle(pilot)
@@ -49,16 +59,12 @@ async def test_a_query_is_judged_and_run(desk: Desk, school: Path, size: tuple[i
     app = WorkbenchApp(desk)
     async with app.run_test(size=size) as pilot:
         tools = await enter(pilot)
-        await pilot.press("alt+o")
-        await settle(pilot)
-        app.screen.query_one("#path", Input).value = str(school)
-        await pilot.press("ctrl+s")
-        await settle(pilot)
+        await fill(pilot, "alt+o", "#path", str(school))
         await run(pilot, tools, "SELECT estado, COUNT(*) AS n FROM pagos WHERE estado != 'x' GROUP BY estado")
         shown = screen_text(app)
         assert "pendiente" in shown
         assert "school.db" in shown
-        assert "⚠" in str(tools.query_one("#verdict Static", Static).content)
+        assert "⚠" in str(tools.query_one("#judged", Static).content)
         assert desk.sql.history()[0].startswith("SELECT estado")
 
 
@@ -79,11 +85,7 @@ async def test_a_hundred_thousand_rows_and_a_refused_query(desk: Desk, tmp_path:
         await pilot.press("right")
         await settle(pilot)
         assert "200000" in screen_text(app)
-        await pilot.press("e")
-        await settle(pilot)
-        app.screen.query_one("#path", Input).value = str(tmp_path / "rows.csv")
-        await pilot.press("ctrl+s")
-        await settle(pilot)
+        await fill(pilot, "e", "#path", str(tmp_path / "rows.csv"))
         assert (tmp_path / "rows.csv").read_text().splitlines()[-1] == "100000,200000"
         await run(pilot, tools, "DELETE FROM collection")
         assert "Only one SELECT" in screen_text(app)
@@ -93,3 +95,34 @@ async def test_a_hundred_thousand_rows_and_a_refused_query(desk: Desk, tmp_path:
         await pilot.press("enter")
         await settle(pilot)
         assert tools.query_one("#query", TextArea).text == many
+
+
+async def test_a_question_asked_with_no_model_and_with_one(
+    desk: Desk, school: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        tools = await enter(pilot)
+        await fill(pilot, "alt+o", "#path", str(school))
+        await fill(pilot, "alt+a", "#question", "¿Cuántos alumnos hay?")
+        assert "No model is loaded" in str(tools.query_one("#judged", Static).content)
+        model = Scripted("SELECT x FROM alumnos", "SELECT COUNT(*) AS n FROM alumnos")
+        monkeypatch.setattr(desk.sql, "_model", lambda: model)
+        await fill(pilot, "alt+a", "#question", "¿Cuántos alumnos hay?")
+        assert tools.query_one("#query", TextArea).text == "SELECT COUNT(*) AS n FROM alumnos"
+        told = str(tools.query_one("#attempts", Static).content)
+        assert "1 ✗ no such column: x" in told
+        assert "2 ✓ 1 rows" in told
+        assert [str(cell) for cell in tools.query_one(ResultGrid).rows[0].cells] == ["3"]
+        tools.query_one("#query", TextArea).text = "SELECT 1"
+        await settle(pilot)
+        assert not tools.query_one("#attempts", Static).display
+
+
+async def test_what_is_doubtful_is_told_in_full_on_a_small_terminal(desk: Desk, school: Path) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        tools = await enter(pilot)
+        await fill(pilot, "alt+o", "#path", str(school))
+        await run(pilot, tools, "SELECT COUNT(*) FROM alumnos a JOIN pagos p ON p.alumno_id = a.alumno_id")
+        assert "COUNT(DISTINCT a.alumno_id)" in " ".join(screen_text(app).split())
