@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, cast
 
@@ -25,9 +25,12 @@ from screens.widgets.keys import with_alt
 from screens.work import Job, Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
+from workbench.library.presets import opening
 from workbench.playground.playground import markdown
 from workbench.playground.words import figure_words, progress_words, silence_words, state_words
 from workbench.records.answers import Message
+from workbench.records.library import Preset
+from workbench.records.models import GenerationSettings
 from workbench.records.playground import Attempt, ChatReply, ChatRequest, Lint, Token
 
 if TYPE_CHECKING:
@@ -84,6 +87,7 @@ class Playground(Room):
         self._model = ""
         self._messages: list[Message] = []
         self._sampling = Sampling()
+        self._opening: tuple[Message, ...] = ()
         self._role: Role = "user"
         self._job: Job | None = None
         self._turn: Turn | None = None
@@ -134,6 +138,16 @@ class Playground(Room):
                 self.jobs.read(self, self.desk.playground.lint, self._show_lint, lambda _: None)
             else:
                 self._rest((self.empty(), Tone.DIM))
+
+    def take(self, preset: Preset) -> None:
+        """Samples as the preset says; a conversation that is begun from now on begins as it says."""
+        if preset.generation != GenerationSettings():
+            self._sampling = replace(self._sampling, settings=preset.generation)
+        self._opening = opening(preset)
+        if not self._messages:
+            self.action_new()
+        elif self._opening:
+            self.notify(tr("A new conversation begins as the preset says: alt+n in the playground."), timeout=6)
 
     # -- what stands there -----------------------------------------------------------------------------------------
 
@@ -351,6 +365,8 @@ class Playground(Room):
         if self._job is None:
             self._messages.clear()
             self.transcript.remove_children()
+            for message in self._opening:
+                self._add(message)
             self._keep()
             self._preview()
             self._rest("")

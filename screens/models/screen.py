@@ -20,6 +20,7 @@ from screens.models.card import Shelf, card, columns, legend, nothing, row, titl
 from screens.models.gauges import GaugesStrip
 from screens.models.loading import LoadingScreen
 from screens.models.note import ModelNoteDialog
+from screens.models.playground import Playground
 from screens.models.rooms import Rooms
 from screens.models.served import served_by, served_card, served_row
 from screens.models.settings import Chosen, SettingsDialog
@@ -263,14 +264,15 @@ class ModelsScreen(LoadingScreen):
         if chosen is None:
             return
 
-        def keep() -> None:
+        def keep() -> Preset:
             library = self.desk.library
             library.idle_minutes = chosen.idle
+            known = next((p for p in library.presets.all() if p.name == chosen.preset), Preset(chosen.preset))
             if chosen.preset:
-                known = next((p for p in library.presets.all() if p.name == chosen.preset), Preset(chosen.preset))
                 library.presets.save(replace(known, load=chosen.settings))
+            return known
 
-        self.jobs.read(self, keep, lambda _: None)
+        self.jobs.read(self, keep, self.query_one(Playground).take)
         self.change_settings(chosen.settings)
         if chosen.load:
             self.action_load()

@@ -20,8 +20,9 @@ from tests.engine.test_gguf_header import write_model
 from tests.models.conftest import ORIGINAL, keep_in_lm_studio, link
 from tests.screens.helpers import SMALL, WIDE, screen_text, settle
 from workbench.desk import Desk
-from workbench.records.library import ModelNote
-from workbench.records.models import LoadSettings
+from workbench.records.answers import Message
+from workbench.records.library import ModelNote, Preset
+from workbench.records.models import GenerationSettings, LoadSettings
 
 
 @pytest.fixture
@@ -86,6 +87,29 @@ async def test_settings_show_their_verdict_and_are_kept_as_a_preset(desk: Desk, 
     assert preset.name == "small"
     assert preset.load == LoadSettings(context=2048, batch=64, kv_type="q8_0")
     assert desk.library.idle_minutes == 5
+
+
+async def test_a_preset_s_system_text_and_sampling_reach_the_playground(desk: Desk, folder: Path) -> None:
+    write_model(folder / "Tiny-F16.gguf")
+    said = Message("system", "Talk like a pirate.")
+    desk.library.presets.save(Preset("pirate", generation=GenerationSettings(max_tokens=7), messages=(said,)))
+    async with WorkbenchApp(desk).run_test(size=WIDE) as pilot:
+        app = await models_screen(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        app.screen.query_one("#preset", Select).value = "pirate"
+        await settle(pilot)
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        await pilot.press("p")
+        await settle(pilot)
+        assert "Talk like a pirate." in screen_text(app)
+        await pilot.press("alt+n", "alt+s")
+        await settle(pilot)
+        assert app.screen.query_one("#max_tokens", Input).value == "7"
+        await pilot.press("escape")
+        await settle(pilot)
+        assert screen_text(app).count("Talk like a pirate.") == 1, "a new conversation begins so, too"
 
 
 async def test_a_note_is_written_and_an_overdue_review_is_marked(desk: Desk, folder: Path) -> None:

@@ -109,6 +109,12 @@ class Presets:
         return write_modelfile(modelfile_of(self.get(name)))
 
 
+def opening(preset: Preset, system: str = "") -> tuple[Message, ...]:
+    """What a conversation begins with: the system text (``system`` in its place where given), then its messages."""
+    first = system or preset.system
+    return (*((Message("system", first),) if first else ()), *preset.messages)
+
+
 def preset_of(file: Modelfile, name: str) -> ImportedPreset:
     """A Modelfile as a preset, and what of it has no effect here. Raises UsageError for a value that makes no sense."""
     loading, asking, stops, other = dict[str, Any](), dict[str, Any](), list[str](), list[Parameter]()

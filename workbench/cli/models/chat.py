@@ -17,6 +17,7 @@ from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
 from workbench.i18n import tr
+from workbench.library.presets import opening
 from workbench.playground.structured import SchemaCheck
 from workbench.playground.words import figure_words, progress_words, silence_words, state_words
 from workbench.ports import Cancel
@@ -66,9 +67,8 @@ def chat(
     said, checked = Message("user", message or _standard_input()), _schema(schema)
     with front.desk("create") as desk, stoppable() as stopped:
         preset = desk.library.presets.get(named) if named else Preset("")
-        first = system or preset.system
         request = ChatRequest(
-            (*((Message("system", first),) if first else ()), *preset.messages, said),
+            (*opening(preset, system), said),
             replace(preset.generation, **given(sampling)),
             checked,
             retries,
