@@ -178,10 +178,10 @@ class WorkbenchApp(OrderedKeysApp):
         await self.action_mode(AskScreen.mode)
         cast(AskScreen, self.screen).open_trace(trace_id, query)
 
-    async def show_run(self, dataset: str, run_id: int) -> None:
-        """Goes to Evals with the cursor on a run."""
+    async def show_run(self, dataset: str, run_id: int, case_id: str = "") -> None:
+        """Goes to Evals with the cursor on a run, or on a case of it; on the dataset's where the run is 0."""
         await self.action_mode(EvalsScreen.mode)
-        cast(EvalsScreen, self.screen).show_place(dataset, run_id)
+        cast(EvalsScreen, self.screen).show_place(dataset, run_id, case_id)
 
     async def show_bench(self, number: int) -> None:
         """Goes to Models with a stored bench."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
@@ -12,76 +12,115 @@ from textual.widgets import Static
 from screens.corpus.tab import ChunkTab
 from screens.dialogs import ChoiceDialog
 from screens.style import Line, Tone, content, count
-from screens.widgets.grid import Row
+from screens.widgets.grid import Column, Grid, Row
+from screens.work import Jobs
 from workbench.i18n import tr
 from workbench.records.corpus import Chunk
 from workbench.records.lenses import CaseUse, Exposure, GoldUse, TraceUse, Usage
 
 if TYPE_CHECKING:
-    from screens.corpus.screen import CorpusScreen
+    from typing import Self
 
-_SHOWN: Final = 30
+    from screens.corpus.screen import CorpusScreen
+    from workbench.desk import Desk
+
+_Use: TypeAlias = TraceUse | CaseUse | GoldUse
+
+_SHOWN: Final = 200
+"""Of each kind; all are counted."""
 _LISTED: Final = 50
 
 
-class UsedTab(ChunkTab):
-    """Three short lists: gold, stored questions, cases."""
+class UsedTab(ChunkTab, can_focus=False):
+    """Gold, stored questions and cases in one list; enter opens the question in Ask, the case in Evals."""
+
+    DEFAULT_CSS = """
+    UsedTab Static { height: auto; }
+    UsedTab.-none Grid { display: none; }
+    """
+
+    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+        super().__init__(desk, jobs)
+        self._uses: tuple[_Use, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """One text."""
+        """How many there are, over the list."""
         yield Static()
+        yield Grid(
+            [
+                Column(tr("rank"), 4, "right"),
+                Column("", 9),
+                Column(tr("question"), 0),
+                Column(tr("where"), 0, keep=70, fit=True),
+            ],
+            id="used-grid",
+        )
+
+    def focus(self, scroll_visible: bool = True) -> Self:
+        """The list has it."""
+        self.query_one(Grid).focus(scroll_visible)
+        return self
 
     def show(self, chunk: Chunk | None) -> None:
         """Reads them."""
         if chunk is None:
             self.query_one(Static).update(Content(""))
+            self.query_one(Grid).show([])
             return
-        self.jobs.read(self, lambda: self.desk.lenses.usage(chunk), lambda found: self._draw(chunk, found))
+        self.jobs.read(self, lambda: self._read(chunk), lambda found: self._draw(chunk, *found))
 
-    def _draw(self, chunk: Chunk, found: Usage) -> None:
+    def _read(self, chunk: Chunk) -> tuple[Usage, tuple[_Use, ...], list[Row]]:
+        found = self.desk.lenses.usage(chunk)
+        uses: tuple[_Use, ...] = (*found.gold[:_SHOWN], *found.traces[:_SHOWN], *found.cases[:_SHOWN])
+        return found, uses, [Row(str(number), _cells(use)) for number, use in enumerate(uses)]
+
+    def _draw(self, chunk: Chunk, found: Usage, uses: tuple[_Use, ...], rows: list[Row]) -> None:
         if chunk is self.chunk:
-            self.query_one(Static).update(content(*_lines(found)))
+            self._uses = uses
+            self.set_class(not rows, "-none")
+            self.query_one(Static).update(content((_told(found), Tone.DIM)))
+            self.query_one(Grid).show(rows)
+
+    @on(Grid.Opened, "#used-grid")
+    async def go(self, event: Grid.Opened) -> None:
+        """To the question with its ranking, or to the case in the run."""
+        event.stop()
+        use, bench = self._uses[int(event.key)], cast("CorpusScreen", self.screen).bench
+        match use:
+            case TraceUse():
+                await bench.show_trace(use.trace_id, use.question)
+            case CaseUse() | GoldUse():
+                await bench.show_run(use.dataset, use.run_id or 0, use.case_id)
 
 
-def _lines(found: Usage) -> Iterator[Line]:
+def _told(found: Usage) -> str:
     if not (found.traces or found.cases or found.gold):
-        told = tr("No stored question and no evaluation case has it among its first {depth}.", depth=found.depth)
-        yield (told, Tone.DIM)
-        return
-    yield from _section(tr("Gold of {count} cases", count=count(len(found.gold))), [_gold(g) for g in found.gold])
-    title = tr("Found by {count} stored questions", count=count(len(found.traces)))
-    yield from _section(title, [_trace(t) for t in found.traces])
-    title = tr("Found by {count} cases of evaluation runs", count=count(len(found.cases)))
-    yield from _section(title, [_case(c) for c in found.cases])
+        return tr("No stored question and no evaluation case has it among its first {depth}.", depth=found.depth)
+    told = (
+        tr("Gold of {count} cases", count=count(len(found.gold))) if found.gold else "",
+        tr("Found by {count} stored questions", count=count(len(found.traces))) if found.traces else "",
+        tr("Found by {count} cases of evaluation runs", count=count(len(found.cases))) if found.cases else "",
+    )
+    return " · ".join(filter(None, told))
 
 
-def _section(title: str, lines: list[Line]) -> Iterator[Line]:
-    yield (title + "\n", Tone.STRONG)
-    for line in lines[:_SHOWN]:
-        yield line
-        yield "\n"
-    if len(lines) > _SHOWN:
-        yield (tr("… and {count} more", count=count(len(lines) - _SHOWN)) + "\n", Tone.DIM)
-    yield "\n"
+def _cells(use: _Use) -> tuple[Line, ...]:
+    match use:
+        case TraceUse():
+            when = f"{use.created:%Y-%m-%d %H:%M} · {use.trace_id[:12]}"
+            return str(use.rank), (tr("question"), Tone.DIM), use.question, (when, Tone.DIM)
+        case CaseUse():
+            where = f"{use.dataset} · {tr('run {id}', id=use.run_id)}"
+            return str(use.rank), (tr("case"), Tone.DIM), use.case_id, (where, Tone.DIM)
+        case GoldUse():
+            where = f"{tr('grade {grade}', grade=use.grade)} · {use.dataset} {use.case_id}"
+            return _gold_rank(use), (tr("gold"), Tone.ACCENT), use.question, (where, Tone.DIM)
 
 
-def _gold(use: GoldUse) -> Line:
-    where = f"{use.dataset} {use.case_id}"
+def _gold_rank(use: GoldUse) -> Line:
     if use.run_id is None:
-        rank: Line = (f"{'–':>4}", Tone.DIM)
-    elif use.rank is None:
-        rank = (f"{'✗':>4}", Tone.BAD)
-    else:
-        rank = (f"{use.rank:>4}", Tone.GOOD)
-    return (rank, f"  {use.question}  ", (tr("grade {grade}", grade=use.grade) + f" · {where}", Tone.DIM))
-
-
-def _trace(use: TraceUse) -> Line:
-    return (f"{use.rank:>4}  {use.question}  ", (f"{use.created:%Y-%m-%d %H:%M} · {use.trace_id[:12]}", Tone.DIM))
-
-
-def _case(use: CaseUse) -> Line:
-    return (f"{use.rank:>4}  {use.case_id}  ", (f"{use.dataset} · {tr('run {id}', id=use.run_id)}", Tone.DIM))
+        return "–", Tone.DIM
+    return ("✗", Tone.BAD) if use.rank is None else (str(use.rank), Tone.GOOD)
 
 
 def show_exposure(screen: CorpusScreen, collection: str) -> None:

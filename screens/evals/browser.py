@@ -80,6 +80,7 @@ class CaseBrowser(ModeScreen):
         self._folded: set[str] = set()
         self._marks: dict[MarkKey, GateMark] = {}
         self._go_to = ""
+        self._case = ("", "")  # which case to go to, once that place is shown
         self._view: View = "failing"
         self._narrow: Narrow = EVERYTHING
         self._opening = Latest(jobs, self, self._read_opening, self._show_opened, self._not_opened)
@@ -133,10 +134,11 @@ class CaseBrowser(ModeScreen):
         marks = {run: mark for (run, _, _), mark in self._marks.items()}
         pane.show(run_rows(self._lists, self._folded, marks, live, other))
 
-    def show_place(self, dataset: str, run_id: int = 0) -> None:
-        """Reads the lists anew and puts the cursor on a dataset, or on one of its runs."""
+    def show_place(self, dataset: str, run_id: int = 0, case_id: str = "") -> None:
+        """Reads the lists anew and puts the cursor on a dataset, or on one of its runs; then on a case there."""
         self._folded.discard(dataset)
         self._go_to = Place(dataset, run_id).key
+        self._case = (self._go_to, case_id) if case_id else ("", "")
         self.reload()
 
     def fold(self, dataset: str) -> None:
@@ -199,6 +201,10 @@ class CaseBrowser(ModeScreen):
         if _id(before.other if before else None) != _id(view.other):
             self.draw_runs()
         self._show_rows()
+        place, case_id = self._case
+        if place == Place(asked.dataset.name, asked.run).key:
+            self._case = ("", "")
+            self.go_to_case(case_id)
         self.draw_figures()
         self._figuring.submit(view)
 
@@ -301,6 +307,13 @@ class CaseBrowser(ModeScreen):
         if not any(shown(i, self._view, narrow) for i in self.items):
             self._view = "all"
         self._show_rows()
+
+    def go_to_case(self, case_id: str) -> None:
+        """Puts the cursor on a case of what is shown, listed or not."""
+        grid = self.query_one("#cases-grid", Grid)
+        if grid.key != case_id:
+            self.jump(lambda item: item.case.id == case_id, 1, tr("That case isn't here any more."))
+        grid.focus()
 
     def jump(self, wanted: Callable[[CaseItem], bool], step: int, none: str) -> None:
         """To the nearest wanted case of those listed, else of all (which are then listed); says when there is none."""

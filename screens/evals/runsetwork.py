@@ -12,7 +12,7 @@ from screens.evals.reading import RunView
 from screens.evals.runwork import RunWork
 from screens.evals.sweeps import Choices, SweepDialog
 from screens.style import Tone
-from screens.widgets.grid import Grid, Row
+from screens.widgets.grid import Row
 from screens.work import Job, Jobs
 from workbench.errors import WorkbenchError
 from workbench.evals.measuring.standings import family
@@ -140,8 +140,7 @@ class RunSetWork(RunWork):
 
     def _go_to_case(self, case_id: str | None) -> None:
         if case_id:
-            self.jump(lambda item: item.case.id == case_id, 1, "")
-            self.query_one("#cases-grid", Grid).focus()
+            self.go_to_case(case_id)
 
     def _ask_trial(self, view: RunView, run: Run) -> None:
         others = [r for r in self.runs_of(view.dataset.name) if r.id != run.id and r.done]

@@ -98,9 +98,9 @@ def ask(bench: Bench, trace_id: str, question: str, ids: Sequence[str], reranked
     return trace
 
 
-def run(bench: Bench, found: dict[str, Sequence[str]]) -> int:
+def run(bench: Bench, found: dict[str, Sequence[str]], version: str = "h") -> int:
     manifest = replace(MANIFEST, collection="c")
-    made = bench.store.runs.create(RunConfig("set"), "h", manifest, len(found))
+    made = bench.store.runs.create(RunConfig("set"), version, manifest, len(found))
     for place, (case_id, ids) in enumerate(found.items()):
         ranked = tuple(Ranked(name, "a.md", 0, 1, rank) for rank, name in enumerate(ids, 1))
         bench.store.runs.put_result(CaseResult(made.id, case_id, place, True, ranked=ranked))

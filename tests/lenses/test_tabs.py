@@ -8,12 +8,16 @@ import pytest
 from textual.widgets import Input
 
 from screens.app import WorkbenchApp
+from screens.ask.screen import AskScreen
 from screens.corpus.detail import Detail
+from screens.evals.screen import EvalsScreen
+from screens.widgets.grid import Grid
 from tests.ingest.conftest import Bench
 from tests.ingest.conftest import bench as empty
-from tests.lenses.test_lenses import ask
+from tests.lenses.test_lenses import ask, run
 from tests.screens.helpers import LARGE, SMALL, screen_text, settle
 from workbench.desk import Desk
+from workbench.records.cases import Case
 from workbench.records.corpus import Recipe
 
 __all__ = ["empty"]
@@ -89,6 +93,31 @@ async def test_the_tabs_tell_words_uses_and_likeness_without_an_embedder_and_ent
         assert detail.tab.chunk.id == desk.lenses.like(before).near[0].chunk.id
 
 
+async def test_enter_on_who_found_a_chunk_opens_the_question_in_ask_and_the_case_in_evals(
+    empty: Bench, desk: Desk
+) -> None:
+    document = next(d for d in desk.documents("c") if d.source_id == "b.txt")
+    chunk, other = desk.chunks(document.id)[:2]
+    cases = [Case(f"q{n}", f"Case number {n}?") for n in range(4)]
+    dataset = empty.store.datasets.put("set", "c", cases)
+    run(empty, {case.id: [chunk.id if case.id == "q2" else other.id] for case in cases}, dataset.hash)
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        await pilot.press("f2", "b", "t", "right_square_bracket")
+        await settle(pilot)
+        assert "Found by 1 stored questions · Found by 1 cases of evaluation runs" in screen_text(app)
+        app.screen.query_one(Detail).tab.focus()
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert isinstance(app.screen, EvalsScreen)
+        assert app.screen.query_one("#cases-grid", Grid).key == "q2"
+        await pilot.press("f2", "up", "enter")
+        await settle(pilot)
+        assert isinstance(app.screen, AskScreen)
+        assert "When does it open?" in screen_text(app)
+
+
 async def test_all_flags_are_counted_by_document(desk: Desk) -> None:
     app = WorkbenchApp(desk)
     async with app.run_test(size=LARGE) as pilot:
@@ -96,7 +125,7 @@ async def test_all_flags_are_counted_by_document(desk: Desk) -> None:
         await pilot.press("f2", "B")
         await settle(pilot)
         seen = screen_text(app)
-        assert "flags in 2 documents" in seen
+        assert "documents: 2" in seen
         assert "sentence" in seen
 
 
