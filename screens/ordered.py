@@ -23,6 +23,8 @@ PATIENCE_S: Final = 0.5
 
 PUT_OFF: Final = 4
 """How often a key lets the app's other messages go first: they may never end, and a key must act."""
+LINE_FEED: Final = "ctrl+j"
+"""How a terminal writes enter until the app has set it up."""
 
 
 class OrderedKeysApp(App[int]):
@@ -35,7 +37,7 @@ class OrderedKeysApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Keys and pastes wait for their turn; all else is Textual's."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self._waiting.append(event)
+            self._waiting.append(as_enter(event))
             if len(self._waiting) == 1:
                 await self._turn()
         else:
@@ -79,6 +81,13 @@ class OrderedKeysApp(App[int]):
             if node is self:
                 return
             await _drained(node)
+
+
+def as_enter(event: events.Key | events.Paste) -> events.Key | events.Paste:
+    """Enter for the line feed that it is when it was typed ahead, in a slow start."""
+    if isinstance(event, events.Key) and event.key == LINE_FEED:
+        return events.Key("enter", "\r")
+    return event
 
 
 def one_line(pasted: str) -> str:

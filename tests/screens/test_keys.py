@@ -67,6 +67,15 @@ async def test_keys_after_enter_are_not_part_of_the_question() -> None:
         assert app.screen.query_one("#query", Input).value == "libraryzz"
 
 
+async def test_enter_typed_before_the_terminal_was_set_up_still_asks() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await burst(pilot, "f", "e", "e", "ctrl+j")
+        assert [trace.query for trace in desk.traces()] == ["fee"]
+
+
 async def test_alt_with_a_key_that_does_nothing_here_is_no_text() -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE) as pilot:
