@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.traces.conftest import QUESTION, Ask
 from workbench.errors import NotFoundError
 from workbench.ports import Store
 from workbench.records.answers import AskOptions
-from workbench.records.retrieval import LaneResult, SearchOptions
+from workbench.records.retrieval import Lane, LaneResult, SearchOptions
 from workbench.retrieval.search import Searcher
 from workbench.traces.exports import TraceForm, trace_text
 from workbench.traces.inspector import Inspector
@@ -87,3 +88,29 @@ def test_a_trace_as_text_in_each_form(ask: Ask, form: TraceForm, begins: str) ->
     assert words.startswith(begins)
     if begins == "{":
         json.loads(words)
+
+
+@pytest.mark.parametrize("wanted", [2, 4, 7])
+def test_the_smallest_change_of_an_autopsy_keeps_the_chunk_in_a_what_if_and_when_it_is_asked_with(
+    store: Store, ask: Ask, inspector: Inspector, wanted: int
+) -> None:
+    low = AskOptions(threshold=0.0, evidence=2)
+    trace = ask(options=low, search=SearchOptions(NAME, candidates=2, k=2))
+    lost = Searcher(store, HashEmbedder()).search(QUESTION, SearchOptions(NAME, k=20)).fusion.hits[wanted]
+    change = inspector.autopsy(trace, lost.chunk_id).fixes[0].change
+    tried = inspector.what_if(trace, change)
+    assert lost.chunk_id in [piece.chunk_id for piece in tried.evidence]
+    assert not tried.notes
+    settings = tried.settings
+    depth: tuple[tuple[Lane, int], ...] = (("lexical", settings.lexical_k), ("dense", settings.dense_k))
+    search = SearchOptions(
+        NAME,
+        k=settings.k,
+        lanes=tuple(lane for lane, most in depth if most),
+        lane_candidates=tuple((lane, most) for lane, most in depth if most),
+        fusion=settings.fusion,
+        k0=settings.k0,
+        weights=settings.weights,
+    )
+    asked = ask(options=replace(low, evidence=settings.evidence, mmr=settings.mmr), search=search)
+    assert [piece.chunk_id for piece in evidence_of(asked)] == [piece.chunk_id for piece in tried.evidence]

@@ -80,6 +80,9 @@ class Coroner:
     Raises:
         NotFoundError: the trace's collection is gone or empty.
         UsageError: the trace's settings can't be read.
+
+    Attributes:
+        lanes: the trace's hits, and behind them those that were looked up for the changes that were tried.
     """
 
     def __init__(self, store: Store, searcher: Searcher, trace: Trace) -> None:
@@ -88,6 +91,7 @@ class Coroner:
         self._index: Index = searcher.index(trace.manifest.collection)
         self._where, _ = searcher.filter(self._index, self._search)
         self._deep: dict[Lane, LaneResult] = {}
+        self.lanes = fused_lanes(trace)
 
     def examine(self, wanted: str) -> Autopsy:
         """The autopsy of the chunk with that id (or the unambiguous beginning of it), or that holds that text.
@@ -243,15 +247,16 @@ class Coroner:
                 return [self._without_filter(told)]
         if told.dropped == "duplicate" or not final_hits(self._trace):
             return []
-        trials = Trials(Material(self._store, self._trace), self._lanes_with(told))
+        self.lanes = self._lanes_with(told)
+        trials = Trials(Material(self._store, self._trace), self.lanes)
         return sorted(trials.slightest(told), key=lambda fix: fix.changed)[:FIXES]
 
-    def _lanes_with(self, told: Autopsy) -> Sequence[LaneResult]:
+    def _lanes_with(self, told: Autopsy) -> tuple[LaneResult, ...]:
         """The trace's hits; with the deeper ones behind them in the lanes that were looked up."""
-        return [
+        return tuple(
             replace(lane, hits=self._lane(lane.lane).hits) if lane.lane in told.looked_up and not lane.variant else lane
             for lane in fused_lanes(self._trace)
-        ]
+        )
 
     def _without_filter(self, told: Autopsy) -> Fix:
         """What the lanes would find without the query's filter, or of retired documents too."""

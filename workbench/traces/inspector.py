@@ -99,8 +99,15 @@ class Inspector:
         return self._weigher.weighed(result)
 
     def autopsy(self, trace: str | Trace, wanted: str) -> Autopsy:
-        """What became of the chunk with that id, or that holds that text. Raises NotFoundError when none does."""
-        return Coroner(self._store, self._searcher(), self._trace(trace)).examine(wanted)
+        """What became of the chunk with that id, or that holds that text. Raises NotFoundError when none does.
+
+        The hits that were looked up for it are at hand for the what-ifs that follow: its changes can be tried.
+        """
+        coroner = Coroner(self._store, self._searcher(), self._trace(trace))
+        found = coroner.examine(wanted)
+        if any(fix.change for fix in found.fixes):
+            self._of(trace).lanes = coroner.lanes
+        return found
 
     def compare(self, a: str, b: str) -> TraceComparison:
         """Two traces side by side, the earlier one first."""
