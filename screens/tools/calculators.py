@@ -29,7 +29,7 @@ from workbench.money.times import effective_success, in_system
 from workbench.money.vectors import Component, vector_bytes
 from workbench.records.money import Price
 
-ACTIONS: Final = ("say approve: approve=10, deny=-20", "say deny: approve=-20, deny=10", "abstain: approve=2, deny=2")
+ACTIONS: Final = ("say yes: yes=10, no=-20", "say no: yes=-20, no=10", "abstain: yes=2, no=2")
 """What each action is worth in each state: an example to overwrite."""
 
 
@@ -167,7 +167,7 @@ def _capacity(seconds: float | None) -> Calculator:
     lines = (
         FormLine("rate", tr("Requests a second"), "5"),
         FormLine("seconds", tr("Seconds each"), f"{2 if seconds is None else round(seconds, 3):g}"),
-        FormLine("success", tr("Share of tries that succeed"), "0.9"),
+        FormLine("success", tr("Tries that succeed, 0–1"), "0.9"),
         FormLine("attempts", tr("Tries at most"), "3"),
     )
     labels = {line.name: line.label for line in lines}
@@ -177,7 +177,7 @@ def _capacity(seconds: float | None) -> Calculator:
         attempts = _whole(answers, "attempts", labels["attempts"])
         if success > 1:
             raise ValueError(tr("{field}: give a number between 0 and 1.", field=labels["success"]))
-        at_once = (f"{in_system(rate, each):g} " + tr("at once"), Tone.STRONG)
+        at_once = (tr("{requests} at once", requests=f"{in_system(rate, each):g}"), Tone.STRONG)
         reached = (f"{effective_success(success, attempts):g}", Tone.STRONG)
         return f"{rate:g}/s × {each:g} s = ", at_once, f"\n1 − (1 − {success:g})^{attempts} = ", reached
 
@@ -206,7 +206,7 @@ def _vectors() -> Calculator:
 def information() -> Calculator:
     """What it is worth to know the state before one acts."""
     lines = (
-        FormLine("states", tr("States and their probabilities"), "approve=0.6, deny=0.4"),
+        FormLine("states", tr("States and their probabilities"), "yes=0.6, no=0.4"),
         *(
             FormLine(f"action-{n}", tr("Action {number}", number=n), said, tr("name: state=worth, …"))
             for n, said in enumerate((*ACTIONS, "", ""), 1)

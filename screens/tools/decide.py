@@ -88,7 +88,7 @@ class DecideTab(ToolTab):
         with Horizontal(id="decide"):
             yield ListPane(
                 lambda shown, there: tr("Sheets, decisions, symptoms: {shown} of {there}", shown=shown, there=there),
-                [Column("", 1), Column(""), Column("", 12, keep=40)],
+                [Column("", 1), Column(""), Column("", 16, keep=40)],
                 id="things",
             )
             with VerticalScroll(classes="pane", id="thing", can_focus=True):

@@ -61,8 +61,8 @@ class InventoryTab(ToolTab):
         """List and facts."""
         with Horizontal(id="offers-beside"):
             columns = [
-                Column(tr("provider"), share=2),
-                Column(tr("model"), share=3),
+                Column(tr("provider"), fit=True),
+                Column(tr("model")),
                 Column(tr("filters"), 8),
                 Column(tr("checked"), 12, keep=60),
                 Column(tr("context"), 9, "right", keep=70),

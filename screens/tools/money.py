@@ -224,7 +224,7 @@ def _usage_columns() -> list[Column]:
         Column(tr("input"), 9, "right"),
         Column("H", 4, "right"),
         Column(tr("output"), 8, "right"),
-        Column(tr("time"), 8, "right", keep=90),
+        Column(tr("time"), 8, "right", keep=80),
         Column(tr("cost"), 11, "right", fold=True),
     ]
 
@@ -246,7 +246,7 @@ def _cost(known: tuple[float, str] | None) -> str:
 
 def _columns() -> list[Column]:
     return [
-        Column(tr("model"), fit=True),
+        Column(tr("model")),
         Column(tr("provider"), fit=True),
         Column(tr("in"), 6, "right"),
         Column(tr("out"), 6, "right"),

@@ -100,7 +100,11 @@ class TokensTab(ToolTab):
         lines: list[Line] = []
         for cut in cuts:
             each = f"{len(text) / cut.count:.2f}" if cut.count else "–"
-            told = tr("{count} tokens, {each} characters each", count=count(cut.count), each=each)
+            told = tr(
+                "1 token, {each} characters" if cut.count == 1 else "{count} tokens, {each} characters each",
+                count=count(cut.count),
+                each=each,
+            )
             lines += [(cut.tokenizer, Tone.STRONG), f"  {told}\n", *_pieces(cut), "\n\n"]
         shown = content(*lines) if cuts else content((tr("No tokenizer is here. Run: workbench starter"), Tone.DIM))
         self.query_one("#cuts Static", Static).update(shown)
@@ -119,9 +123,8 @@ class TokensTab(ToolTab):
         found = WindowBudget(**{name: int(value) for name, value in told.items()})
         sum_ = f"{count(found.input)} + {count(found.output)} = {count(found.total)} "
         if found.fits:
-            line.update(
-                content(("✓ ", Tone.GOOD), sum_, f"≤ {count(found.window)} · ", tr("{left} left", left=found.left))
-            )
+            left = tr("{left} left", left=count(found.left))
+            line.update(content(("✓ ", Tone.GOOD), sum_, f"≤ {count(found.window)} · ", left))
         else:
             over = tr("{over} too many", over=count(-found.left))
             line.update(content(("✗ ", Tone.BAD), sum_, f"> {count(found.window)} · ", (over, Tone.BAD)))

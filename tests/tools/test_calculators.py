@@ -74,12 +74,12 @@ async def test_reading_the_document_is_worth_8_on_the_screen_too(desk: Desk, siz
         assert isinstance(app.screen, CalculatorDialog)
         shown = screen_text(app)
         assert all(
-            said in shown for said in ("say approve  -2", "say deny     -8", "abstain       2", "VoI = 10 − 2 = 8")
+            said in shown for said in ("say yes  -2", "say no   -8", "abstain   2", "VoI = 10 − 2 = 8")
         )
         assert app.screen.query_one(".calculator").max_scroll_y == 0
-        fill(app, states="approve=0.6, deny=0.6")
+        fill(app, states="yes=0.6, no=0.6")
         await settle(pilot)
         assert "add up to 1.2" in result(app)
-        fill(app, states="approve=0.6, deny=")
+        fill(app, states="yes=0.6, no=")
         await settle(pilot)
         assert "NAME=NUMBER" in result(app)

@@ -68,6 +68,9 @@ async def test_a_text_is_cut_as_it_is_typed_and_escape_goes_back(desk: Desk) -> 
         tools.query_one(TextArea).text = "¿Qué día es hoy?"
         await settle(pilot)
         assert "5 tokens, 3.20 characters each" in screen_text(app)
+        tools.query_one(TextArea).text = "Hola"
+        await settle(pilot)
+        assert "1 token, 4.00 characters" in screen_text(app)
         await pilot.press("escape")
         await settle(pilot)
         assert not isinstance(app.screen, ToolsScreen)
@@ -82,7 +85,7 @@ async def test_the_budget_says_whether_it_fits(desk: Desk, size: tuple[int, int]
         for name, value in (parts | {"tools": "1400", "question": "0", "output": "1500"}).items():
             tools.query_one(f"#budget-{name}", Input).value = value
         await settle(pilot)
-        assert "24,000 + 1,500 = 25,500 ≤ 128,000" in screen_text(app)
+        assert "24,000 + 1,500 = 25,500 ≤ 128,000 · 102,500 left" in screen_text(app)
         tools.query_one("#budget-window", Input).value = "25499"
         await settle(pilot)
         assert "1 too many" in screen_text(app)

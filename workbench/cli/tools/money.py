@@ -322,7 +322,7 @@ def capacity(front: FrontEnds, rate: float, seconds: float | None, success: floa
             seconds = desk.money.mean_seconds()
         if seconds is None:
             raise UsageError(tr("Nothing to go by"), tr("The ledger is empty."), tr("Give --seconds."))
-    say(f"{rate:g}/s × {seconds:g} s = {in_system(rate, seconds):g} " + tr("at once"))
+    say(f"{rate:g}/s × {seconds:g} s = " + tr("{requests} at once", requests=f"{in_system(rate, seconds):g}"))
     if success is not None:
         say(f"1 − (1 − {success:g})^{attempts} = {effective_success(success, attempts):g}")
 
