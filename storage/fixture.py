@@ -65,9 +65,9 @@ def open_read_only(fixture: Path) -> Connection:
     """A connection that can't write. Where no log waits, SQLite is told that nobody writes: it then makes no files."""
     if not fixture.is_file():
         raise NotFoundError(
-            tr("No such fixture"),
+            tr("No such SQLite file"),
             tr("There is no file “{path}”.", path=fixture),
-            tr("Put the case's SQLite file there, or correct its path."),
+            tr("Put the file there, or correct its path."),
         )
     quiet = not fixture.with_name(fixture.name + "-wal").exists()
     uri = f"{fixture.absolute().as_uri()}?mode=ro" + ("&immutable=1" if quiet else "")
@@ -90,8 +90,11 @@ def _authorize(action: int, first: str | None, second: str | None, _schema: str 
 
 
 def _not_a_database(error: Error, fixture: Path) -> FileError:
+    if "not a database" in str(error):
+        why = tr("“{path}” is no SQLite file, or an encrypted one.", path=fixture)
+        return FileError(tr("Not a SQLite file"), why, tr("Give a SQLite file."))
     return as_file_error(error, fixture) or FileError(
-        tr("The fixture can't be read"), f"{fixture}: {error}", tr("Give a SQLite file.")
+        tr("The SQLite file can't be read"), f"{fixture}: {error}", tr("Give a SQLite file.")
     )
 
 

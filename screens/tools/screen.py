@@ -1,4 +1,4 @@
-"""The Tools screen: four tabs, each with its keys."""
+"""The Tools screen: six tabs, each with its keys."""
 
 from __future__ import annotations
 

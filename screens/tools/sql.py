@@ -270,9 +270,17 @@ class SqlTab(ToolTab):
         self.app.push_screen(FormDialog(tr("Another file"), lines, _other, note), self._open)
 
     def _open(self, answered: tuple[Path | None] | None) -> None:
-        if answered is not None:
-            self._file = answered[0]
-            self.reload()
+        if answered is None:
+            return
+        file = answered[0]
+
+        def show(schema: Schema) -> None:
+            self._file, self._written, self._result = file, "", None
+            self.query_one(ResultGrid).show_result(QueryResult((), (), 0.0))
+            self.query_one("#rows").border_title = content(tr("Rows"))
+            self._show(schema)
+
+        self.jobs.read(self, lambda: self.desk.sql.schema(file), show)  # one that can't be read changes nothing
 
     def action_history(self) -> None:
         """Asks which of the queries to take."""

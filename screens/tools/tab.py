@@ -1,4 +1,4 @@
-"""What the four tabs have in common."""
+"""What the tabs have in common."""
 
 from __future__ import annotations
 

@@ -47,6 +47,10 @@ async def fill(pilot: Pilot[int], key: str, line: str, text: str) -> None:
     await settle(pilot)
 
 
+def vanish(file: Path) -> None:
+    file.unlink()
+
+
 async def run(pilot: Pilot[int], tools: ToolsScreen, sql: str) -> None:
     tools.query_one("#query", TextArea).text = sql
     await settle(pilot)
@@ -126,3 +130,23 @@ async def test_what_is_doubtful_is_told_in_full_on_a_small_terminal(desk: Desk, 
         await fill(pilot, "alt+o", "#path", str(school))
         await run(pilot, tools, "SELECT COUNT(*) FROM alumnos a JOIN pagos p ON p.alumno_id = a.alumno_id")
         assert "COUNT(DISTINCT a.alumno_id)" in " ".join(screen_text(app).split())
+
+
+async def test_a_file_that_is_none_leaves_the_one_that_was_open(desk: Desk, school: Path, tmp_path: Path) -> None:
+    text = tmp_path / "notes.db"
+    text.write_text("no database at all, but text that is long enough to hold a header of one" * 9)
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        tools = await enter(pilot)
+        await fill(pilot, "alt+o", "#path", str(school))
+        for wrong, told in ((text, "Not a SQLite file"), (tmp_path / "gone.db", "No such SQLite file")):
+            await fill(pilot, "alt+o", "#path", str(wrong))
+            assert told in screen_text(app)
+            await pilot.press("escape")
+            await settle(pilot)
+        await run(pilot, tools, "SELECT COUNT(*) AS n FROM alumnos")
+        assert "school.db" in screen_text(app)
+        assert [str(cell) for cell in tools.query_one(ResultGrid).rows[0].cells] == ["3"]
+        vanish(school)
+        await run(pilot, tools, "SELECT COUNT(*) AS n FROM pagos")
+        assert "No such SQLite file" in str(tools.query_one("#judged", Static).content)

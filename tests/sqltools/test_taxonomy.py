@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from storage.fixture import FixtureRunner
+from workbench.evals.measuring.scoring import make_report
+from workbench.evals.reporting.reports import report_markdown
 from workbench.evals.tasks.checks import check
+from workbench.records.answers import Manifest
 from workbench.records.cases import Expectation
+from workbench.records.evals import CaseResult, Run, RunConfig
 
 GOLD = (
     "SELECT a.campus, COUNT(DISTINCT a.alumno_id) FROM alumnos a JOIN pagos p ON p.alumno_id = a.alumno_id "
@@ -39,3 +44,19 @@ def test_order_alone_and_aliases(school: Path) -> None:
     assert check(gold, "SELECT x.nombre FROM alumnos AS x ORDER BY x.nombre", sql=FixtureRunner()).passed
     turned = check(gold, "SELECT nombre FROM alumnos ORDER BY nombre DESC", sql=FixtureRunner())
     assert turned.reason.startswith("wrong order: ")
+
+
+def test_a_report_counts_what_is_wrong_in_queries(school: Path) -> None:
+    gold = Expectation("sql", GOLD, fixture=str(school))
+    told = [WRONG["wrong join"], WRONG["wrong filter"], WRONG["wrong filter"].replace("PENDING", "x"), GOLD]
+    checked = [check(gold, sql, sql=FixtureRunner()) for sql in told]
+    results = [
+        CaseResult(1, str(n), n, one.passed, failure=one.failure, fault=one.fault) for n, one in enumerate(checked)
+    ]
+    manifest = Manifest("", "", 0, 0, "", "", "", "", "")
+    run = Run(1, RunConfig("d", "model"), "", manifest, "complete", datetime.now(UTC), 4, 4)
+    report = make_report(run, results, [])
+    assert report.faults == {"wrong_filter": 2, "wrong_join": 1}
+    page = report_markdown(report, results)
+    assert "| wrong filter | 2 |" in page
+    assert "| wrong join | 1 |" in page

@@ -11,6 +11,7 @@ from workbench.records.answers import Answer, AskOptions, Manifest
 from workbench.records.cases import RowProblem
 from workbench.records.models import LoadSettings
 from workbench.records.retrieval import SearchOptions
+from workbench.records.sql import SqlFault
 
 Layer: TypeAlias = Literal["retrieval", "generation", "chain", "model"]
 RunStatus: TypeAlias = Literal["running", "interrupted", "stopped", "complete"]
@@ -135,6 +136,7 @@ class CaseResult:
         failure: the first stage that lost it, "" when it passed ("broken_case" where it can't be scored); ``reason``
             says it in a sentence and ``advice`` what to try first.
         trace_id: of the stored trace, "" for the retrieval layer and model tasks.
+        fault: which part of a query is wrong, "" for other tasks and where it isn't.
     """
 
     run_id: int
@@ -151,6 +153,7 @@ class CaseResult:
     trace_id: str = ""
     duration_ms: float = 0.0
     error: str = ""
+    fault: SqlFault | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +251,7 @@ class JudgementReport:
 class RunReport:
     """A run in figures: over all cases first, then per segment; ``warnings`` on what weakens them.
 
-    ``judged`` stands beside the scores and is in none of them.
+    ``judged`` stands beside the scores and is in none of them; ``faults``: failed queries by the part that is wrong.
     """
 
     run: Run
@@ -256,6 +259,7 @@ class RunReport:
     failures: Mapping[FailureStage, int]
     warnings: tuple[str, ...] = ()
     judged: tuple[JudgementReport, ...] = ()
+    faults: Mapping[SqlFault, int] = field(default_factory=dict)
 
     @property
     def overall(self) -> Segment:
@@ -428,9 +432,11 @@ class CheckResult:
         score: 0–1; token F1 for ``f1``, else 1 or 0.
         reason: what differs, in a sentence; "" when it passed.
         failure: "" when it passed, "wrong_format" when the output isn't of the kind asked for, else "wrong_answer".
+        fault: which part of a query is wrong, "" for other tasks.
     """
 
     passed: bool
     score: float
     reason: str = ""
     failure: FailureStage = ""
+    fault: SqlFault | Literal[""] = ""

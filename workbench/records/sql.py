@@ -19,6 +19,21 @@ ControlName: TypeAlias = Literal[
     "explanation",
 ]
 ControlState: TypeAlias = Literal["kept", "changed", "refused", "not_asked"]
+SqlFault: TypeAlias = Literal[
+    "not_executable",
+    "forbidden",
+    "too_slow",
+    "too_large",
+    "wrong_table",
+    "wrong_column",
+    "wrong_join",
+    "wrong_filter",
+    "wrong_aggregate",
+    "wrong_grouping",
+    "wrong_order",
+    "wrong_shape",
+    "wrong_values",
+]
 LintRule: TypeAlias = Literal[
     "fan_out",
     "closed_range",

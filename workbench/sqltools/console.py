@@ -69,7 +69,9 @@ class SqlTools:
         model = self._model()
         if model is None:
             raise MissingModelError(
-                tr("No model is loaded"), tr("A model writes the query."), tr("Load one on the Models screen, or name it with --model.")
+                tr("No model is loaded"),
+                tr("A model writes the query."),
+                tr("Load one on the Models screen, or name it with --model."),
             )
         schema = self.schema(file)
 

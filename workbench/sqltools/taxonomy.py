@@ -7,29 +7,14 @@ that don't.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from workbench.errors import QueryError
 from workbench.i18n import tr
+from workbench.records.sql import SqlFault
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-SqlFault: TypeAlias = Literal[
-    "not_executable",
-    "forbidden",
-    "too_slow",
-    "too_large",
-    "wrong_table",
-    "wrong_column",
-    "wrong_join",
-    "wrong_filter",
-    "wrong_aggregate",
-    "wrong_grouping",
-    "wrong_order",
-    "wrong_shape",
-    "wrong_values",
-]
 
 
 def fault_name(fault: SqlFault) -> str:

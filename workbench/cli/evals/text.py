@@ -30,6 +30,7 @@ from workbench.records.evals import (
     RunComparison,
     RunReport,
 )
+from workbench.sqltools.taxonomy import fault_name
 
 _BEGINNING: Final = 60  # characters of a question
 _SEGMENT_METRICS: Final = 3  # of those that compared segments show
@@ -52,6 +53,10 @@ def print_report(report: RunReport) -> None:
         say("")
         lost = [(stage_title(stage), str(count)) for stage, count in report.failures.items()]
         print_table((tr("lost at"), tr("cases")), lost, right=(1,))
+    if report.faults:
+        say("")
+        wrong = [(fault_name(fault), str(count)) for fault, count in report.faults.items()]
+        print_table((tr("wrong in the query"), tr("cases")), wrong, right=(1,))
     if report.judged:
         say("")
     for judged in report.judged:

@@ -68,7 +68,9 @@ def make_report(run: Run, results: Sequence[CaseResult], cases: Iterable[Case]) 
         for (field, value), group in groups.items()
     )
     failures = Counter(r.failure for r in results if r.failure)
-    return RunReport(run, segments, dict(failures.most_common()), _warnings(segments, results))
+    faults = Counter(r.fault for r in results if r.fault)
+    warnings = _warnings(segments, results)
+    return RunReport(run, segments, dict(failures.most_common()), warnings, faults=dict(faults.most_common()))
 
 
 def columns(results: Iterable[CaseResult], layer: Layer) -> dict[str, Column]:

@@ -36,6 +36,7 @@ from workbench.records.evals import (
     Segment,
     Verdict,
 )
+from workbench.sqltools.taxonomy import fault_name
 
 _STAGES: Final[dict[FailureStage, str]] = {
     "": "passed",
@@ -201,6 +202,9 @@ def _report_page(report: RunReport, results: Sequence[CaseResult], gates: Sequen
     if report.failures:
         rows = tuple((_stage(stage), str(count)) for stage, count in report.failures.items())
         blocks += [Heading(tr("Where cases fail")), Table((tr("Stage"), tr("Cases")), rows, (1,))]
+    if report.faults:
+        rows = tuple((fault_name(fault), str(count)) for fault, count in report.faults.items())
+        blocks += [Heading(tr("What is wrong in queries")), Table((tr("Part"), tr("Cases")), rows, (1,))]
     for field, members in groupby(report.segments[1:], key=lambda segment: segment.field):
         blocks += [Heading(tr("By {field}", field=tr(field))), _segment_table(report.overall, list(members))]
     failed = [r for r in results if r.passed is False]

@@ -181,7 +181,7 @@ class CaseRunner:
             _SCORE_OF.get(case.expectation.kind, "correctness"): checked.score,
             "format_valid": float(checked.failure != "wrong_format"),
         }
-        result = replace(answered, passed=checked.passed, scores=scores, reason=checked.reason)
+        result = replace(answered, passed=checked.passed, scores=scores, reason=checked.reason, fault=checked.fault)
         return self._explained(case, result, None, generation)
 
     # -- behind ----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -212,15 +213,17 @@ def _sql(expectation: Expectation, output: str, sql: SqlRunner | None) -> CheckR
     try:
         said = sql.run(Path(expectation.fixture), unfenced(output))
     except QueryError as error:
-        reason = f"{fault_name(fault_of_error(error))}: {error.message}"
-        return _misformed(reason) if error.kind in ("syntax", "forbidden") else _wrong(reason)
+        fault = fault_of_error(error)
+        reason = f"{fault_name(fault)}: {error.message}"
+        checked = _misformed(reason) if error.kind in ("syntax", "forbidden") else _wrong(reason)
+        return replace(checked, fault=fault)
     differs = same_rows(said, expected, ordered=expectation.ordered, tolerance=expectation.tolerance)
     if not differs:
         return PASSED
     only_order = expectation.ordered and not same_rows(said, expected, ordered=False, tolerance=expectation.tolerance)
     same_width = len(said.columns) == len(expected.columns)
     fault = fault_of_rows(unfenced(output), expectation.value, only_order=only_order, same_width=same_width)
-    return _wrong(f"{fault_name(fault)}: {differs}")
+    return replace(_wrong(f"{fault_name(fault)}: {differs}"), fault=fault)
 
 
 def _is_json(output: str) -> bool:
