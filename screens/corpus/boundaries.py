@@ -119,7 +119,7 @@ def count_flags(screen: CorpusScreen, collection: str, documents: int) -> None:
         if not flagged:
             screen.notify(tr("No cut of this collection takes anything apart."), timeout=4)
             return
-        title = tr("{flags} flags in {documents} documents", flags=count(total), documents=count(len(flagged)))
+        title = tr("Flags: {flags} · documents: {documents}", flags=count(total), documents=count(len(flagged)))
         rows = [Row(one.warnings[0].chunk_id, (one.source_id, (_kinds(one), Tone.WARN))) for one in flagged]
         screen.app.push_screen(
             ChoiceDialog(title, rows), lambda chunk_id: screen.see(chunk_id, "boundaries") if chunk_id else None

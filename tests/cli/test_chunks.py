@@ -37,8 +37,8 @@ def test_flags_hubs_and_what_was_never_found(cli: Cli, filled: Path) -> None:
     assert "3 documents" in cli("--db", filled, "chunks", "--flags").out
     assert [one["flags"] for one in json.loads(cli("--db", filled, "chunks", "--flags", "--json").out)] == [[], [], []]
     before = cli("--db", filled, "chunks", "--never")
-    assert "0 questions asked of rules" in before.out
-    assert "skewness of N_k –" in before.out
+    assert before.out.startswith("Nothing was asked of rules yet")
+    assert before.code == 0
     cli("--db", filled, "ask", "When do extensions open?")
     assert "1 questions asked of rules" in cli("--db", filled, "chunks", "--hubs", "-k", "1").out
 

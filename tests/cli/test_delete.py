@@ -39,6 +39,7 @@ def trace_id(db: Path) -> str:
 
 def test_deleting_tells_which_traces_keep_their_quotes(cli: Cli, asked: Path) -> None:
     told = cli("--db", asked, "delete", "rules.md", "--yes")
+    assert all(f"{place} 0" in told.out for place in ("full text", "vectors", "token vectors", "chunks", "metadata"))
     assert told.code == 0
     assert "gone" in told.out
     assert re.search(r"kept by policy: [12] traces and results quote it", told.out)

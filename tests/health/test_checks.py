@@ -55,6 +55,7 @@ def test_copies_are_grouped_and_retired_ones_do_not_count() -> None:
     rows = [fact(0, hash="x"), fact(1, hash="y"), fact(2, hash="x"), fact(3, hash="y", status="retired")]
     check = checks.copies(rows)
     assert [(f.id, f.group) for f in check.findings] == [("c0", 1), ("c2", 1)]
+    assert [f.detail for f in check.findings] == ["2 copies", f"the same as {check.findings[0].name}"]
 
 
 def test_a_document_with_the_bytes_of_another_can_be_retired() -> None:

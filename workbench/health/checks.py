@@ -78,15 +78,24 @@ def copies(chunks: Sequence[ChunkFact]) -> HealthCheck:
         if chunk.status == "current":
             by_hash[chunk.hash].append(chunk)
     groups = [group for group in by_hash.values() if len(group) > 1]
-    found = (_chunk(c, tr("{count} copies", count=len(group)), n) for n, group in enumerate(groups, 1) for c in group)
+    found = (one for n, group in enumerate(groups, 1) for one in _copies_of(group, n))
     return _check(
         "copies",
         tr("Exact duplicates"),
         "warning",
         found,
         len(chunks),
-        tr("Copies take places among the results. Retire the source that is not to be cited."),
+        tr("Copies take places among the results. Retire what is not to be cited; shorten what repeats itself."),
     )
+
+
+def _copies_of(group: Sequence[ChunkFact], number: int) -> Iterator[Finding]:
+    """The first with how many there are; each other one with where the first stands."""
+    first, *others = group
+    head = _chunk(first, tr("{count} copies", count=len(group)), number)
+    yield head
+    for chunk in others:
+        yield _chunk(chunk, tr("the same as {name}", name=head.name), number)
 
 
 def document_copies(documents: Sequence[Document]) -> HealthCheck:

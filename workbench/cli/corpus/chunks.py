@@ -150,6 +150,10 @@ def _exposure(found: Exposure, limit: int, *, never: bool, as_json: bool) -> Non
     if as_json:
         print_json(replace(found, counts={}))
         return
+    if not found.questions:
+        of = {"collection": found.collection, "chunks": f"{found.chunks:,}"}
+        say(tr("Nothing was asked of {collection} yet: who finds which of its {chunks} chunks can't be told.", **of))
+        return
     lopsided = "–" if found.skewness is None else f"{found.skewness:.1f}"
     say(
         tr(

@@ -264,9 +264,10 @@ def _document_id(desk: Desk, name: str, collection: str, *, gone: bool) -> str:
 
 def _deletion(check: DeleteCheck) -> str:
     """What became of a document and of the traces that quote it."""
+    rows = ", ".join(f"{tr(place)} {count:,}" for place, count in check.remaining.items())
     if not check.gone:
-        return str(dict(check.remaining))
-    told = tr("gone: no text, chunk, full-text row or vector is left")
+        return tr("rows of it are still there: {rows}", rows=rows)
+    told = tr("gone; looked for again in the file: {rows}", rows=rows)
     if not check.source_id:
         told = tr("it isn't in the collection")
     if check.redacted:

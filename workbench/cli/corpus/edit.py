@@ -35,9 +35,9 @@ def edit(
         return
     _show(plan)
     if done:
-        say(tr("Edit {id}: {count} documents changed. Take it back: workbench undo", id=done.id, count=done.documents))
+        say(tr("Edit {id}, documents changed: {count}. Take it back: workbench undo", id=done.id, count=done.documents))
     else:
-        say(tr("{count} documents would change.", count=plan.documents))
+        say(tr("Documents that would change: {count}.", count=plan.documents))
 
 
 def _show(plan: EditPlan) -> None:
