@@ -183,23 +183,25 @@ class Grid(ScrollView, can_focus=True):
         Of rows that are all new, it is on the first; so it is of those that are ``ranked``, until a person moves it.
         """
         self._moved = self._moved and bool(rows)
-        before, key, place = self._all, self.key if self._moved or not ranked else "", self.cursor
+        look, before, place = self._look(), self._all, self.cursor
+        key = self.key if self._moved or not ranked else ""
         self._all = rows
         there = {row.key for row in rows} if self.marked or key else set()
         self.marked &= there
-        self._refill(key, place if key not in there and any(row.key in there for row in before) else 0)
+        self._refill(key, place if key not in there and any(row.key in there for row in before) else 0, look)
 
     def search(self, wanted: str) -> None:
         """Shows only rows that hold ``wanted``; all of them when it is blank."""
         self._wanted = wanted.strip().casefold()
-        self._refill(self.key)
+        self._refill(self.key, 0, self._look())
 
     def go_to(self, key: str) -> None:
         """Puts the cursor on the row with ``key`` when it is shown."""
         self.cursor = next((i for i, row in enumerate(self._rows) if row.key == key), self.cursor)
 
-    def _refill(self, key: str, otherwise: int = 0) -> None:
-        wanted, rows, cursor, look = self._wanted, self._rows, self.cursor, self._look()
+    def _refill(self, key: str, otherwise: int, look: tuple[object, ...]) -> None:
+        """``look``: what the table looked like before anything of it changed."""
+        wanted, rows, cursor = self._wanted, self._rows, self.cursor
         self._rows = [r for r in self._all if wanted in r.folded] if wanted else self._all
         otherwise = max(0, min(otherwise, len(self._rows) - 1))
         self._measure()
