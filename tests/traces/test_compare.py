@@ -19,8 +19,10 @@ from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import decode, encode
 from workbench.records.corpus import IngestRequest
 from workbench.records.retrieval import SearchOptions
+from workbench.retrieval.search import Searcher
 from workbench.traces.compare import compare_traces
-from workbench.traces.stages import settled
+from workbench.traces.inspector import Inspector
+from workbench.traces.stages import evidence_of, settled
 
 
 def test_the_same_question_again_differs_in_nothing(ask: Ask) -> None:
@@ -53,6 +55,24 @@ def test_new_documents_are_the_reason(store: Store, ask: Ask, tmp_path: Path) ->
     version = before.manifest.collection_version
     assert told.reasons == (f"The documents have changed since: version {version} of the collection → {version + 1}.",)
     assert "entered" in {move.kind for move in told.ranking}
+
+
+def test_documents_that_came_changed_or_went_since_are_named(store: Store, ask: Ask, tmp_path: Path) -> None:
+    inspector = Inspector(store, lambda: Searcher(store, HashEmbedder()), lambda: None)
+    few = SearchOptions(NAME, k=4)
+    before = ask(search=few)
+    shown = {piece.source_id: piece.document_id for piece in evidence_of(before)}
+    retired, deleted, *_ = sorted(shown)
+    new = tmp_path / "new.md"
+    new.write_text("# Loans\n\nA reader may borrow nine books. How many books may a reader borrow? Nine.", "utf-8")
+    for _ in Ingester(store.corpus, HashEmbedder()).run(IngestRequest((str(new),), NAME)):
+        pass
+    store.corpus.set_status([shown[retired]], "retired")
+    store.corpus.delete_documents([shown[deleted]])
+    told = " ".join(inspector.compare(before.id, ask(search=few).id).reasons)
+    assert "only the later one found it: new.md" in told
+    assert f"Retired since: {retired}." in told
+    assert f"Passages of these are no longer there: {deleted}" in told
 
 
 def test_another_model_is_the_reason(ask: Ask) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from workbench.answers.context import ordered
 from workbench.answers.manifest import flat
@@ -15,11 +17,24 @@ from workbench.records.traces import Difference, TraceComparison
 from workbench.traces.stages import evidence_of, final_hits, moves, settled
 
 
-def compare_traces(a: Trace, b: Trace, sources: Mapping[str, str]) -> TraceComparison:
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What became since the earlier trace of the documents whose chunks only one of the two found, by source_id."""
+
+    arrived: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+_UNCHANGED: Final = Changed()
+
+
+def compare_traces(a: Trace, b: Trace, sources: Mapping[str, str], changed: Changed = _UNCHANGED) -> TraceComparison:
     """What differs between two traces, ``a`` the earlier one, and what could have caused it.
 
     Args:
         sources: source_id by chunk id, for the chunks that are still there.
+        changed: what is known of the documents' fate in between.
 
     Raises:
         UsageError: the settings of one of them can't be read.
@@ -37,7 +52,7 @@ def compare_traces(a: Trace, b: Trace, sources: Mapping[str, str]) -> TraceCompa
         questions=(a.query, b.query),
         answers=(a.answer, b.answer),
         differences=differences,
-        reasons=_reasons(a, b, differences, same),
+        reasons=_reasons(a, b, differences, changed, same),
         ranking=moves(ranked[0], ranked[1], known),
         evidence=moves([p.chunk_id for p in shown[0]], [p.chunk_id for p in shown[1]], known),
         same_ranking=ranked[0] == ranked[1],
@@ -90,7 +105,7 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], same: bool) -> tuple[str, ...]:
+def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], changed: Changed, same: bool) -> tuple[str, ...]:
     """The likeliest first: another question or collection, then documents, index, model, settings, versions."""
     told = {difference.name: difference for difference in differences}
     found = [] if a.query == b.query else [tr("Another question was asked.")]
@@ -107,6 +122,7 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], same: bool
     for name, sentence in sentences.items():
         if change := told.pop(name, None):
             found.append(sentence.format(before=_shortly(change.before), after=_shortly(change.after)))
+    found += _of_documents(changed)
     found += _transforms_lost(a, b)
     settings = [d for d in told.values() if not d.name.startswith("versions.") and d.name != "workbench"]
     versions = [d for d in told.values() if d not in settings]
@@ -121,6 +137,15 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], same: bool
             else tr("Nothing that is recorded differs: what a model writes may vary, or a document's status changed.")
         )
     return tuple(found)
+
+
+def _of_documents(changed: Changed) -> list[str]:
+    told = (
+        (tr("Came in or changed since, and only the later one found it: {sources}."), changed.arrived),
+        (tr("Retired since: {sources}."), changed.retired),
+        (tr("Passages of these are no longer there: {sources}."), changed.gone),
+    )
+    return [sentence.format(sources=", ".join(sources)) for sentence, sources in told if sources]
 
 
 def _transforms_lost(a: Trace, b: Trace) -> list[str]:

@@ -10,16 +10,16 @@ from workbench.errors import EngineError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store, TraceSummary
 from workbench.records.answers import AskOptions, Trace
-from workbench.records.corpus import Chunk
+from workbench.records.corpus import Chunk, Document
 from workbench.records.retrieval import SearchOptions, SearchResult
 from workbench.records.traces import Autopsy, TraceComparison, WhatIf, WhatIfResult
 from workbench.retrieval.search import Searcher
 from workbench.traces.autopsy import Coroner, suggest
 from workbench.traces.changes import parse_changes
-from workbench.traces.compare import compare_traces
+from workbench.traces.compare import Changed, compare_traces
 from workbench.traces.live import searched
 from workbench.traces.outcomes import of_tables
-from workbench.traces.stages import final_hits, settled
+from workbench.traces.stages import evidence_of, final_hits, settled
 from workbench.traces.weighing import Weigher
 from workbench.traces.what_if import Material, what_if
 
@@ -112,9 +112,25 @@ class Inspector:
     def compare(self, a: str, b: str) -> TraceComparison:
         """Two traces side by side, the earlier one first."""
         first, second = sorted((self._store.traces.trace(a), self._store.traces.trace(b)), key=lambda t: t.created)
-        wanted = {hit.chunk_id for trace in (first, second) for hit in final_hits(trace)}
-        chunks = self._store.corpus.chunks_by_id(sorted(wanted))
-        return compare_traces(first, second, {chunk.id: chunk.source_id for chunk in chunks})
+        before, after = ({hit.chunk_id for hit in final_hits(trace)} for trace in (first, second))
+        chunks = self.chunks(sorted(before | after))
+        one_index = first.manifest.index_id == second.manifest.index_id  # in another one every passage is another
+        changed = self._changed(first, chunks, before - after, after - before) if one_index else Changed()
+        return compare_traces(first, second, {chunk.id: chunk.source_id for chunk in chunks.values()}, changed)
+
+    def _changed(self, first: Trace, chunks: dict[str, Chunk], left: set[str], entered: set[str]) -> Changed:
+        """What became since ``first`` of the documents of chunks that left or entered the ranking."""
+
+        def documents(ids: set[str]) -> list[Document]:
+            known = {chunks[chunk_id].document_id for chunk_id in ids if chunk_id in chunks}
+            return sorted(map(self._store.corpus.document, known), key=lambda document: document.source_id)
+
+        named = {piece.chunk_id: piece.source_id for piece in evidence_of(first)}
+        return Changed(
+            arrived=tuple(d.source_id for d in documents(entered) if d.ingested > first.created),
+            retired=tuple(d.source_id for d in documents(left) if d.status == "retired"),
+            gone=tuple(sorted({named.get(chunk_id, chunk_id[:12]) for chunk_id in left - chunks.keys()})),
+        )
 
     def replay(self, trace_id: str, cancel: Cancel | None = None) -> Iterator[Trace]:
         """The trace's question asked again with its settings, of today's index and model; stored as a new trace.
