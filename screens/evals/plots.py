@@ -20,6 +20,7 @@ from screens.evals.reading import RunView, read_figures
 from screens.evals.words import estimate_parts, run_words, share
 from screens.style import Line, Tone, content, shorten
 from workbench.evals.measuring.scoring import describe
+from workbench.evals.measuring.statistics import wilson
 from workbench.i18n import tr
 from workbench.records.evals import Estimate, ThresholdPoint
 
@@ -36,13 +37,17 @@ class Plotted:
 
     view: RunView
     curve: tuple[ThresholdPoint, ...] = ()
+    stored: float = 0.0
+    """τ of the run's collection at present."""
 
 
 def read_plots(desk: Desk, view: RunView) -> Plotted:
     """What is plotted of a run; its figures are worked out if they aren't yet."""
     figured = view if view.report else read_figures(desk, view)
-    answered = view.run and view.run.config.layer in {"generation", "chain"}
-    return Plotted(figured, desk.evals.threshold_curve(view.run.id) if view.run and answered else ())
+    if view.run is None or view.run.config.layer not in {"generation", "chain"}:
+        return Plotted(figured)
+    stored = desk.evals.threshold(view.run.manifest.collection)
+    return Plotted(figured, desk.evals.threshold_curve(view.run.id), stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +130,19 @@ def draw_curve(points: Sequence[ThresholdPoint], chosen: int, width: int, height
 
 
 def point_line(point: ThresholdPoint) -> Line:
-    """What τ would do."""
-    rest = [(tr("coverage"), point.coverage), (tr("risk"), point.risk)]
-    more = ((tr("correct abstention"), point.correct_abstention), (tr("unsupported"), point.unsupported))
-    rest += [(name, value) for name, value in more if value is not None]
+    """What τ would do, each share with Wilson's interval and its n."""
+    rates = (
+        (tr("coverage"), point.coverage, point.cases),
+        (tr("risk"), point.risk, point.answered),
+        (tr("correct abstention"), point.correct_abstention, point.unanswerable),
+        (tr("unsupported"), point.unsupported, point.unanswerable),
+    )
     told: list[Line] = [(("◆ ", Tone.WARN), (f"τ {point.threshold:.3f}", Tone.STRONG))]
-    for name, value in rest:
-        told += [(f"   {name} ", Tone.DIM), share(value)]
+    for name, value, n in rates:
+        if value is not None:
+            found = wilson(value, n)
+            told += [(f"   {name} ", Tone.DIM), share(value)]
+            told.append((f" [{share(found.low)}, {share(found.high)}] n={n:,}", Tone.DIM))
     return tuple(told)
 
 
@@ -150,8 +161,9 @@ class PlotsScreen(ModalScreen[float]):
 
     def __init__(self, plotted: Plotted) -> None:
         super().__init__()
-        self._view, self._curve = plotted.view, plotted.curve
-        self._at = len(self._curve) // 2
+        self._view, self._curve, self._stored = plotted.view, plotted.curve, plotted.stored
+        held_to = (n for n, point in enumerate(self._curve) if point.threshold >= plotted.stored)
+        self._at = next(held_to, max(0, len(self._curve) - 1))
         self._curved = bool(self._curve)
 
     def compose(self) -> ComposeResult:
@@ -169,7 +181,8 @@ class PlotsScreen(ModalScreen[float]):
         name = run_words(self._view.run) if self._view.run else ""
         drawn = self.query_one("#plot-drawn", Static)
         if self._curved:
-            box.border_title = content(f"{tr('Risk over coverage')} ── {name}")
+            stored = tr("stored τ {value}", value=f"{self._stored:.3f}")
+            box.border_title = content(f"{tr('Risk over coverage')} ── {name} ── {stored}")
             box.border_subtitle = content(tr("←→ picks τ · enter stores it · o metrics · esc closes"))
             told = content(point_line(self._curve[self._at]))
             curve = draw_curve(self._curve, self._at, width, height - len(told.wrap(max(1, width))) - 1)

@@ -234,12 +234,12 @@ class RunWork(CaseBrowser):
             self,
             lambda: plots.read_plots(self.desk, view),
             lambda plotted: self.app.push_screen(
-                plots.PlotsScreen(plotted), lambda tau: None if tau is None else self._store_threshold(view, tau)
+                plots.PlotsScreen(plotted), lambda tau: None if tau is None else self._store_threshold(run, tau)
             ),
         )
 
-    def _store_threshold(self, view: RunView, threshold: float) -> None:
-        collection = view.dataset.collection
+    def _store_threshold(self, run: Run, threshold: float) -> None:
+        collection = run.manifest.collection
         told = tr("τ {value} is stored for {collection}.", value=f"{threshold:.3f}", collection=collection)
         self.jobs.read(
             self,
@@ -290,7 +290,7 @@ class RunWork(CaseBrowser):
         self.app.push_screen(DecisionDialog(view), lambda draft: self._decide(view, draft) if draft else None)
 
     def _decide(self, view: RunView, draft: Draft) -> None:
-        runs = [run.id for run in (view.run, view.other) if run]
+        runs = [run.id for run in (view.other, view.run) if run]
 
         def store() -> int:
             record = self.desk.evals.decide(

@@ -165,7 +165,10 @@ def test_labels_baseline_threshold_and_decision(cli: Cli, tmp_path: Path) -> Non
     assert cli("label", "1", "absent", "right").code == 1
     assert "faq" in cli("baseline", "1").out
     assert "1*" in cli("list").out
-    assert cli("threshold", "1", "--choose", "0.7").code == 0
+    picked = cli("threshold", "1", "--choose", "0.7", "--risk", "1")
+    assert picked.code == 0
+    assert "★" in picked.out
+    assert "is 0.7 now" in cli("threshold", "1").err
     assert cli("threshold", "1", "--choose", "7").code == 2
     written = tmp_path / "decision.md"
     told = cli("decide", "Ship", "--verdict", "pass", "-r", "1", "--reason", "it works", "-o", str(written))

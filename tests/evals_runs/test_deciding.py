@@ -107,7 +107,8 @@ def test_a_threshold_is_of_a_collection(bench: Bench) -> None:
 
 def test_a_decision_writes_down_its_figures(bench: Bench, run: Run) -> None:
     record = bench.lab.decide("Keep k = 5", "measure_more", [run.id], reasons=["4 cases"], review="in May")
-    assert "pass_rate" in record.evidence[0]
+    assert f"{run.config.dataset} {run.dataset_hash[:12]}" in record.evidence[0]
+    assert "Passed 1.000 [" in record.evidence[0]
     assert "n=4" in record.evidence[0]
     assert bench.lab.decisions() == (record,)
     told = bench.lab.export_decision(record.id)
@@ -119,6 +120,14 @@ def test_a_decision_writes_down_its_figures(bench: Bench, run: Run) -> None:
         bench.lab.decide("On nothing", "pass", [999], reasons=["none"])
     with pytest.raises(UsageError):
         bench.lab.decide("Without a reason", "pass", [run.id])
+
+
+def test_a_decision_on_two_runs_says_how_they_compare(bench: Bench, run: Run) -> None:
+    second = bench.run(replace(CHAIN, title="second"))[-1].run
+    evidence = bench.lab.decide("Keep the second", "pass", [run.id, second.id], reasons=["see below"]).evidence
+    assert len(evidence) == 3
+    assert evidence[-1].startswith(f"#{run.id} → #{second.id}: ")
+    assert "McNemar p" in evidence[-1]
 
 
 def test_reports_in_every_form(bench: Bench, run: Run) -> None:

@@ -344,6 +344,9 @@ class FakeLab(FakeSets):
     def check_gates(self, run_id: int, gates: str) -> tuple[GateResult, ...]:
         return check_gates(self.report(run_id), next(g for g in self._gates if g.name == gates))
 
+    def threshold(self, collection: str) -> float:
+        return self.thresholds.get(collection, 0.53)
+
     def threshold_curve(self, run_id: int) -> tuple[ThresholdPoint, ...]:
         return risk_coverage(self.results(run_id), self.run_cases(run_id))
 

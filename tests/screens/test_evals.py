@@ -360,9 +360,10 @@ async def test_tau_is_picked_on_the_curve_and_stored() -> None:
     async with app.run_test(size=SMALL, notifications=True) as pilot:
         seen = await on_evals(pilot, "o")
         assert isinstance(app.screen, PlotsScreen)
-        assert "◆ τ 0.530   coverage .429   risk .333" in seen
+        assert "stored τ 0.530" in seen
+        assert "◆ τ 0.530   coverage .429 [.214, .674] n=14   risk .333 [" in seen
         seen = await press(pilot, "right")
-        assert "◆ τ 0.500   coverage .500   risk .286" in seen
+        assert "◆ τ 0.500   coverage .500" in seen
         await press(pilot, "enter")
         assert round(desk.evals.thresholds["regulations-2026"], 3) == 0.5
         assert "├──" in await press(pilot, "o", "o")
@@ -394,7 +395,7 @@ async def test_a_decision_is_written_and_read_again() -> None:
         assert isinstance(app.screen, PassageDialog)
         assert "Keep bm25" in seen
         (made,) = desk.evals.decisions()
-        assert (made.verdict, made.reasons, made.runs) == ("stop", ("no gain", "too few cases"), (3, 1))
+        assert (made.verdict, made.reasons, made.runs) == ("stop", ("no gain", "too few cases"), (1, 3))
         await press(pilot, "escape", "D")
         assert isinstance(app.screen, ChoiceDialog)
         assert "Keep bm25" in await press(pilot, "down", "enter")

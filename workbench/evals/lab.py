@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from workbench.answers.support import THRESHOLD_SETTING
+from workbench.answers.weighing import threshold as stored_threshold
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.deciding.gates import check_gates
 from workbench.evals.deciding.threshold import risk_coverage
 from workbench.evals.formats.trec_run import run_text
 from workbench.evals.judging.lab import JudgeLab
 from workbench.evals.measuring.compare import compare_runs
-from workbench.evals.measuring.scoring import make_report
+from workbench.evals.measuring.compare import verdict as verdict_text
+from workbench.evals.measuring.scoring import describe, make_report
 from workbench.evals.reporting import reports
 from workbench.i18n import tr
 from workbench.records.evals import (
@@ -122,6 +124,10 @@ class EvalLab(JudgeLab):
         run = self.find_run(run_id)
         return risk_coverage(self.results(run_id), self._cases_of(run))
 
+    def threshold(self, collection: str) -> float:
+        """The τ that questions to the collection are held to when they bring none of their own."""
+        return stored_threshold(self._store, collection)
+
     def choose_threshold(self, collection: str, threshold: float) -> None:
         """Stores τ for a collection: questions asked without a τ of their own use it from now on.
 
@@ -150,7 +156,7 @@ class EvalLab(JudgeLab):
         review: str = "",
         choice: str = "",
     ) -> DecisionRecord:
-        """Stores a decision; without ``evidence`` the main figures of its runs are written down for it.
+        """Stores a decision; without ``evidence`` its runs' main figures are written down, and how pairs compare.
 
         Raises:
             UsageError: it has no title or no reason.
@@ -160,7 +166,7 @@ class EvalLab(JudgeLab):
             raise UsageError(
                 tr("Not a decision yet"), tr("A decision has a title and at least one reason."), tr("Say why.")
             )
-        shown = tuple(evidence) or tuple(_figures(self.report(run_id)) for run_id in runs)
+        shown = tuple(evidence) or (*(_figures(self.report(run_id)) for run_id in runs), *self._compared(runs))
         record = DecisionRecord(
             id=0,
             title=title,
@@ -177,6 +183,16 @@ class EvalLab(JudgeLab):
         )
         return self._store.runs.put_decision(record)
 
+    def _compared(self, runs: Sequence[int]) -> Iterator[str]:
+        """A sentence for each run against the one before it, where they share cases."""
+        for a, b in pairwise(runs):
+            try:
+                comparison = self.compare(a, b)
+            except UsageError:
+                continue
+            cases = tr("{count} cases", count=f"{comparison.paired:,}")
+            yield f"#{a} → #{b}: {verdict_text(comparison)} · {cases}"
+
     def decisions(self) -> tuple[DecisionRecord, ...]:
         """Newest first."""
         return self._store.runs.decisions()
@@ -192,10 +208,11 @@ class EvalLab(JudgeLab):
 
 
 def _figures(report: RunReport) -> str:
-    """ "#12 title: recall@5 0.853 [0.790, 0.900] n=120; …"."""
-    overall = report.overall.metrics
+    """ "#12 title (faq 1a2b3c4d5e6f): Recall@5 0.853 [0.790, 0.900] n=120; …"."""
+    run, overall = report.run, report.overall.metrics
     parts = [
-        f"{name} {reports.estimate_text(name, overall[name])} n={overall[name].n}"
+        f"{describe(name).title} {reports.estimate_text(name, overall[name])} n={overall[name].n}"
         for name in reports.headline_metrics(overall)
     ]
-    return f"{reports.run_name(report.run)}: {'; '.join(parts)}"
+    dataset = f"{run.config.dataset} {run.dataset_hash[:12]}"
+    return f"{reports.run_name(run)} ({dataset}): {'; '.join(parts)}"

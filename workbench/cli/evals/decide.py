@@ -15,6 +15,7 @@ from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
 from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
+from workbench.evals.deciding.threshold import choose_threshold
 from workbench.evals.measuring.statistics import wilson
 from workbench.i18n import tr
 from workbench.records.evals import (
@@ -22,6 +23,7 @@ from workbench.records.evals import (
     GateResult,
     GateSet,
     Run,
+    ThresholdPoint,
     Verdict,
 )
 
@@ -133,34 +135,50 @@ def list_gates(front: FrontEnds, dataset: str, as_json: bool) -> None:
 @group.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--choose", type=float, metavar="τ", help="Store this τ for the run's collection.")
+@click.option("--risk", type=click.FloatRange(0, 1), metavar="R", help="Mark the τ of most coverage within this risk.")
 @click.option("--json", "as_json", is_flag=True, help="Print the curve as JSON.")
 @click.pass_obj
-def threshold(front: FrontEnds, run_id: str, choose: float | None, as_json: bool) -> None:
+def threshold(front: FrontEnds, run_id: str, choose: float | None, risk: float | None, as_json: bool) -> None:
     """Shows coverage and risk at each τ, from a run of the generation or chain layer, best run with --threshold 0."""
     with front.desk("read" if choose is None else "change") as desk:
         run = desk.evals.find_run(run_number(desk, run_id))
+        collection = run.manifest.collection
         curve = desk.evals.threshold_curve(run.id)
         if choose is not None:
-            desk.evals.choose_threshold(run.manifest.collection, choose)
+            desk.evals.choose_threshold(collection, choose)
+        stored = desk.evals.threshold(collection)
     if as_json:
         print_json(curve)
-    else:
-        names = tr("coverage"), tr("risk"), tr("correct abstention"), tr("unsupported")
-        step = max(1, -(-len(curve) // CURVE_ROWS))
-        rows = [
-            (
-                f"{p.threshold:.3f}",
-                _share(p.coverage, p.cases),
-                _share(p.risk, p.answered),
-                _share(p.correct_abstention, p.unanswerable),
-                _share(p.unsupported, p.unanswerable),
-            )
-            for p in curve[::step]
-        ]
-        head = ("τ", *(f"{name} [95 %]" for name in names))
-        print_table(head, rows, right=(0, 1, 2, 3, 4))
-    if choose is not None:
-        say(tr("τ of “{collection}” is {value} now.", collection=run.manifest.collection, value=choose), err=True)
+        return
+    _print_curve(curve, risk)
+    say(tr("τ of “{collection}” is {value} now.", collection=collection, value=stored), err=True)
+
+
+def _print_curve(curve: tuple[ThresholdPoint, ...], risk: float | None) -> None:
+    """At most ``CURVE_ROWS`` of its points, and the one that a person's risk allows; why it is empty where it is."""
+    if not curve:
+        say(tr("The run answered nothing, so there is no curve: run the chain or generation layer."), err=True)
+        return
+    best = choose_threshold(curve, risk) if risk is not None else None
+    step = max(1, -(-len(curve) // CURVE_ROWS))
+    names = tr("coverage"), tr("risk"), tr("correct abstention"), tr("unsupported")
+    rows = [
+        (
+            "★" if point is best else "",
+            f"{point.threshold:.3f}",
+            _share(point.coverage, point.cases),
+            _share(point.risk, point.answered),
+            _share(point.correct_abstention, point.unanswerable),
+            _share(point.unsupported, point.unanswerable),
+        )
+        for number, point in enumerate(curve)
+        if number % step == 0 or point is best
+    ]
+    print_table(("", "τ", *(f"{name} [95 %]" for name in names)), rows, right=(1, 2, 3, 4, 5))
+    if best:
+        say(tr("★ is chosen on the cases that it was measured on: check it on others."), err=True)
+    elif risk is not None:
+        say(tr("No τ has a risk of at most {risk}.", risk=risk), err=True)
 
 
 def _share(value: float | None, n: int) -> str:
