@@ -139,7 +139,7 @@ class ChoiceDialog(ModalScreen[str]):
         with Vertical(classes="dialog choice") as box:
             box.border_title = content(self._heading)
             box.border_subtitle = tr("enter chooses · esc closes")
-            yield Grid([Column("", 28), Column("")])
+            yield Grid([Column("", fit=True), Column("")])
 
     def on_mount(self) -> None:
         """Fills the table."""

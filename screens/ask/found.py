@@ -89,7 +89,7 @@ def filter_page(story: Story, found: FilterResult, page: Page) -> None:
     page.facts([(tr("pass"), count(found.matching)), (tr("selectivity"), f"σ = {found.selectivity:.3f}")])
     page.head(tr("dropped"))
     left_out = count(found.total - found.matching)
-    page.say(tr("{count} chunks, before either lane ranked.", count=left_out))
+    page.say(tr("Before either lane ranked: {count}.", count=left_out))
     if found.retired:
         page.say(
             tr("{count} retired: no filter is set, and chunks of retired documents are never found.", count=left_out)

@@ -133,7 +133,7 @@ class RerankersScreen(ModalScreen[str]):
         dataset = self._dataset or tr("no dataset")
         title = tr("Rerankers of {collection} ── {dataset}", collection=self._known.collection, dataset=dataset)
         self.query_one(".dialog").border_title = content(title)
-        none = Row(NONE, (self._mark(NONE), tr("none"), *[""] * 5))
+        none = Row(NONE, (self._mark(NONE), tr("no reranker"), *[""] * 5))
         self.query_one("#rerankers", Grid).show([none, *(self._row(info) for info in self._known.found)])
         self._tell()
 

@@ -376,3 +376,17 @@ def test_a_narrow_table_leaves_out_first_what_it_can_spare() -> None:
     told = Page(40).table(("#", "source", "§", "why"), [cut], right=(0,), spare=(2,)).text
     assert "§" not in told
     assert "enough pieces" in told
+
+
+async def test_the_forms_of_an_export_are_told_whole_at_80_columns() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "library")
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("escape", "X")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "OTLP spans with gen_ai.* attributes" in seen
+        assert "the answer, sources as footnotes" in seen
