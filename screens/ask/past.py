@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from screens.dialogs import HELP, ConfirmDialog
-from screens.style import Tone, content, milliseconds
+from screens.style import Line, Tone, content, milliseconds
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError
@@ -187,4 +187,6 @@ def _row(summary: TraceSummary, against: str) -> Row:
     mark = ("●", Tone.ACCENT) if summary.id == against else ""
     when = summary.created[:16].replace("T", " ")
     outcome = outcome_name(summary.outcome)
-    return Row(summary.id, (mark, (when, Tone.DIM), outcome, milliseconds(summary.duration_ms), summary.query))
+    of_tables = "SQL " if summary.outcome.startswith("sql_") else ""  # a small terminal has no room for the outcome
+    query: Line = ((of_tables, Tone.ACCENT), (summary.query, Tone.PLAIN))
+    return Row(summary.id, (mark, (when, Tone.DIM), outcome, milliseconds(summary.duration_ms), query))

@@ -443,7 +443,6 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
         place = tr("question {number} of {all}", number=past.of - past.place, all=past.of)
         told = place if past.place < past.of else tr("Trace {id}", id=past.trace.id)
         self.query_one("#query", Input).border_subtitle = content(told)
-        if past.fusion:
-            self._draw_ranking(past.hits, past.fusion, {})
-            self._title_ranking(self._lane_names())
+        self._draw_ranking(past.hits, past.fusion, {})
+        self._title_ranking(self._lane_names() if past.fusion else tr("nothing was searched for it"))
         self._show_trace(past.trace)
