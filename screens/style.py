@@ -140,6 +140,14 @@ def shorten(words: str, width: int) -> str:
     return words if len(words) <= width else words[: max(0, width - 1)] + "…"
 
 
+def shorten_name(name: str, width: int) -> str:
+    """``name`` in at most ``width`` characters, cut in the middle: models of one family differ at the end."""
+    if len(name) <= width:
+        return name
+    end = max(0, width - 1) * 2 // 3
+    return name[: max(0, width - 1 - end)] + "…" + (name[-end:] if end else "")
+
+
 def place(heading: Sequence[str], page_label: str = "", page: int | None = None) -> str:
     """Where a chunk stands: its innermost heading and its page, "" when neither is known."""
     leaf = heading[-1] if heading else ""

@@ -9,7 +9,7 @@ from typing import Final
 from textual.content import Content
 
 from screens.models.bench_rows import speed, test_name
-from screens.style import Line, Tone, content, shorten, size
+from screens.style import Line, Tone, content, shorten_name, size
 from workbench.i18n import tr
 from workbench.records.benchmarks import BenchReport, BenchRow, Figure
 
@@ -30,7 +30,7 @@ def bars(report: BenchReport, depth: int, width: int) -> Content:
         label = min(24, max(len(row.model.name) for row, _ in found))
         room = max(8, width - label - 17)
         for row, figure in sorted(found, key=lambda pair: -pair[1].mean):
-            name = f"{shorten(row.model.name, label):<{label}} "
+            name = f"{shorten_name(row.model.name, label):<{label}} "
             lines.append((name, _bar(figure, top, room), " ", speed(figure)))
         lines.append("")
     return _lines(lines) if lines else content((tr("Nothing is measured yet."), Tone.DIM))
@@ -110,7 +110,7 @@ def _legend(point: Point) -> Line:
     passed = f" · {quality.share:.0%} {tr('passed')}" if quality else ""
     front: Line = ("◆ ", Tone.GOOD) if point.front else "  "
     told = f" · {point.speed:.1f} t/s · {size(point.memory)}{passed}"
-    return (front, (point.sign, Tone.STRONG), f" {shorten(point.row.model.name, 34)}", (told, Tone.DIM))
+    return (front, (point.sign, Tone.STRONG), f" {shorten_name(point.row.model.name, 34)}", (told, Tone.DIM))
 
 
 def _lines(lines: Sequence[Line]) -> Content:

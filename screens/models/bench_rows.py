@@ -9,7 +9,7 @@ from typing import Final
 from rich.cells import cell_len
 from textual.content import Content
 
-from screens.style import Line, Tone, content, milliseconds, shorten, size
+from screens.style import Line, Tone, content, milliseconds, shorten, shorten_name, size
 from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
 from workbench.benchmarks.exports import flag_words
@@ -150,7 +150,7 @@ def side_by_side(found: BenchComparison, width: int) -> Content:
     """A line per figure, a column per row; against the first: ▲ and ▼ where the intervals don't meet, else =."""
     label = 18
     room = max(16, (width - label) // len(found.rows) - 2)
-    names = [shorten(row.model.name, room) for row in found.rows]
+    names = [shorten_name(row.model.name, room) for row in found.rows]
     lines: list[Line] = [
         _columns_line("", [(name, Tone.STRONG) for name in names], label, room),
         _columns_line("", [(shorten(title, room), Tone.DIM) for title in found.titles], label, room),

@@ -28,17 +28,29 @@ def scatter(report: LadderReport, width: int, height: int) -> Content:
     top = max(LEAST * 10, *(_nats(row) for row in found)) * 1.3
     cells: list[list[Line]] = [[" "] * across for _ in range(down)]
     for row in found:
-        up = math.log(max(_nats(row), LEAST) / LEAST) / math.log(top / LEAST)
+        at = _line(_nats(row), top, down)
         x = round((row.rung.size - low) / (high - low) * (across - 1))
-        cells[down - 1 - round(up * (down - 1))][x] = (_sign(row), Tone.GOOD if row.front else Tone.DIM)
-    lines: list[Line] = [(f"{top:>{AXIS - 1}.2f} ", ("│", Tone.DIM), *cells[0])]
-    lines += [(" " * AXIS, ("│", Tone.DIM), *cells[n]) for n in range(1, down)]
+        cells[at][x] = (_sign(row), Tone.GOOD if row.front else Tone.DIM)
+    ticks = _decades(top, down)
+    lines: list[Line] = [(f"{ticks.get(n, ''):>{AXIS - 1}} ", ("│", Tone.DIM), *cells[n]) for n in range(down)]
     lines.append((f"{'KL':>{AXIS - 1}} ", ("└" + "─" * across, Tone.DIM)))
     middle = f"{tr('file size'):^{max(1, across - 20)}}"
     lines.append((" " * (AXIS + 1), (f"{size(round(low)):<10}{middle}{size(round(high)):>10}", Tone.DIM)))
     lines += [_legend(row) for row in found]
     lines.append((front_words(report), Tone.DIM))
     return Content("\n").join(content(line) for line in lines)
+
+
+def _line(nats: float, top: float, down: int) -> int:
+    """Where it stands, from 0 at the top to ``down`` − 1."""
+    up = math.log(max(nats, LEAST) / LEAST) / math.log(top / LEAST)
+    return down - 1 - round(up * (down - 1))
+
+
+def _decades(top: float, down: int) -> dict[int, str]:
+    """The powers of ten at their lines, so that the scale is seen to be logarithmic."""
+    powers = range(math.ceil(math.log10(LEAST)), math.floor(math.log10(top)) + 1)
+    return {_line(10.0**power, top, down): f"{10.0**power:g}" for power in powers if 10.0**power > LEAST}
 
 
 def _nats(row: LadderRow) -> float:

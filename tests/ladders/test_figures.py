@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from screens.models.ladder_plots import scatter
 from tests.screens.fake_benchmarks import MANIFEST, WHEN
 from workbench.errors import NotFoundError, UsageError
 from workbench.ladders import deciding
@@ -122,6 +123,17 @@ def test_the_decision_says_what_is_saved_kept_and_lost() -> None:
         deciding.sentence(made, 1, 1)
     with pytest.raises(NotFoundError):
         deciding.sentence(made, 7, 0)
+
+
+def test_a_small_model_s_saving_is_told_in_megabytes() -> None:
+    told = deciding.sentence(reported(ladder(98_362_432, 91_720_000), 0.05), 1, 0)
+    assert told.saves == "6.64 MB of the file (7%)"
+
+
+def test_the_plot_s_scale_is_seen_to_be_logarithmic() -> None:
+    drawn = str(scatter(reported(ladder(1000, 530, 330), 0.004, 0.3), 60, 24)).splitlines()
+    places = [next(n for n, line in enumerate(drawn) if line.startswith(f"{tick:>6} ")) for tick in (0.1, 0.01, 0.001)]
+    assert abs((places[1] - places[0]) - (places[2] - places[1])) <= 1 < places[1] - places[0]
 
 
 def test_cases_are_compared_pair_by_pair() -> None:

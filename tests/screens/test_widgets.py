@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from screens.style import Tone, bar, content, duration, milliseconds, parameters, pieces, place, shorten, size
+from screens.style import (
+    Tone,
+    bar,
+    content,
+    duration,
+    milliseconds,
+    parameters,
+    pieces,
+    place,
+    shorten,
+    shorten_name,
+    size,
+)
 from screens.widgets import stages
 from screens.widgets.facts import lay_out
 from screens.widgets.grid import Column, Grid, Row, _fit
@@ -28,6 +40,12 @@ def test_wrapping_keeps_every_character_and_fits_the_width(words: str, width: in
     for start, stop in lines:
         shown = printable(words[start:stop], newlines=False)
         assert cell_len(shown.rstrip(" ")) <= width or stop - start == 1
+
+
+def test_names_that_differ_at_the_end_still_do_when_they_are_cut() -> None:
+    cut = [shorten_name(f"SmolLM2-135M-Instruct.{kind}", 16) for kind in ("Q4_0", "Q4_1")]
+    assert cut == ["SmolL…truct.Q4_0", "SmolL…truct.Q4_1"]
+    assert shorten_name("short", 16) == "short"
 
 
 def test_wrapping_breaks_at_spaces() -> None:

@@ -14,7 +14,7 @@ from workbench.ladders.report import decode_speed
 from workbench.records.evals import DecisionRecord
 from workbench.records.ladders import LadderReport, LadderRow
 
-GB = 1e9
+GB, MB = 1e9, 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,23 @@ def decide(evals: EvalLab, report: LadderReport, chosen: Sentence, because: str)
 
 
 def _saves(row: LadderRow, base: LadderRow) -> str:
-    spared, share = (base.rung.size - row.rung.size) / GB, saving(row.rung.size, base.rung.size)
-    told = tr("{size} GB of the file ({share})", size=f"{spared:.3g}", share=f"{share:.0%}")
-    if row.bench and base.bench and row.bench.rss and base.bench.rss:
-        memory = (base.bench.rss - row.bench.rss) / GB
-        told += ", " + tr("{size} GB of peak memory", size=f"{memory:.3g}")
+    spared, share = base.rung.size - row.rung.size, saving(row.rung.size, base.rung.size)
+    told = tr("{size} of the file ({share})", size=_decimal(spared), share=f"{share:.0%}")
+    if (memory := _memory(row, base)) > 0:
+        told += ", " + tr("{size} of peak memory", size=_decimal(memory))
     return told
+
+
+def _memory(row: LadderRow, base: LadderRow) -> int:
+    """Bytes of peak memory that it takes less than ``base``; 0 where one wasn't measured."""
+    if row.bench and base.bench and row.bench.rss and base.bench.rss:
+        return base.bench.rss - row.bench.rss
+    return 0
+
+
+def _decimal(size: int) -> str:
+    """Bytes in decimal units, as files are sold: "3.5 GB", "6.64 MB"."""
+    return f"{size / GB:.3g} GB" if abs(size) >= GB / 10 else f"{size / MB:.3g} MB"
 
 
 def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
@@ -111,6 +122,8 @@ def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
 
 
 def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
+    if (memory := _memory(row, base)) < 0:
+        yield tr("{size} more of peak memory", size=_decimal(-memory))
     if row.loss and base.rung.place == 0:
         yield tr("Δquality {loss} of the cases", loss=estimate_words(row.loss, "+.3f"))
     if row.divergence:

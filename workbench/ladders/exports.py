@@ -129,7 +129,9 @@ def circumstances(report: LadderReport) -> Iterator[str]:
             hash=ladder.text_hash[:12],
         )
     if plan.bench:
-        yield tr("bench {id}, {count} repetitions", id=ladder.bench_id, count=plan.bench.repetitions)
+        several = plan.bench.repetitions > 1
+        told = tr("{count} repetitions", count=plan.bench.repetitions) if several else tr("1 repetition")
+        yield f"{tr('bench {id}', id=ladder.bench_id)}, {told}"
     if plan.dataset:
         yield tr("dataset: {name}", name=plan.dataset)
     for row in report.rows:
