@@ -16,7 +16,7 @@ from textual.widgets import Static
 from screens.corpus.healthlines import found
 from screens.dialogs import HELP, ConfirmDialog
 from screens.messages import Snapshot
-from screens.style import Line, Tone, content, count, duration, size
+from screens.style import Line, Tone, content, count, duration, milliseconds, size
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.errors import Cancelled
@@ -37,6 +37,7 @@ _PLOT: Final = "plot "
 _MORE: Final = "more"
 _BAR: Final = 40
 _TINY: Final = 0.001
+_LONG_MS: Final = 10_000  # from which on an examination is told in seconds
 """Tables that hold less of the file are not listed."""
 
 
@@ -149,7 +150,7 @@ class HealthScreen(ModalScreen[Finding | None]):
         self._draw(grid.key)
         if not health.running and health.at:
             when = f"{health.at.astimezone():%Y-%m-%d %H:%M}"
-            took = duration(health.duration_ms / 1000)
+            took = duration(ms / 1000) if (ms := health.duration_ms) >= _LONG_MS else f"{milliseconds(ms)} ms"
             self._progress(tr("examined {when} in {took}", when=when, took=took), found(health))
 
     def _progress(self, words: str, line: Line = "") -> None:

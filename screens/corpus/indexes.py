@@ -21,6 +21,7 @@ from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.corpus.chunking import describe_recipe
 from workbench.i18n import tr
+from workbench.indexing.catalogue import language_words
 from workbench.indexing.forms import FORMS, form_name, stored_bytes
 from workbench.records.indexes import BuildProgress, IndexComparison, IndexState, InstalledEmbedder, RecallProgress
 
@@ -345,7 +346,7 @@ def _about(one: InstalledEmbedder) -> str:
             (
                 str(one.dimension),
                 tr("{count} tokens", count=count(one.max_tokens)),
-                known.languages if known else "",
+                language_words(known) if known else "",
                 known.licence if known else "",
             ),
         )

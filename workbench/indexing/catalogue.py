@@ -29,6 +29,14 @@ def known_model(name: str) -> KnownModel | None:
     return next((model for model in known_models() if any(part in folded for part in model.names)), None)
 
 
+def language_words(model: KnownModel) -> str:
+    """Its languages in the interface's: how many, the one, or their codes as they are."""
+    number, _, word = model.languages.partition(" ")
+    if word == "languages":
+        return tr("{count} languages", count=number)
+    return tr("English") if model.languages == "English" else model.languages
+
+
 def lint_embedder(info: EmbedderInfo) -> Iterator[LintFinding]:
     """Prefixes, length and dimension against the table; one prefix alone where the table doesn't know the model."""
     known = known_model(info.name)

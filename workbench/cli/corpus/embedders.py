@@ -10,7 +10,8 @@ from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
 from workbench.i18n import tr
 from workbench.indexing.adding import Prefixes, add_embedder
-from workbench.records.indexes import InstalledEmbedder
+from workbench.indexing.catalogue import known_models, language_words
+from workbench.records.indexes import InstalledEmbedder, KnownModel
 
 
 @click.group()
@@ -19,10 +20,14 @@ def embedders() -> None:
 
 
 @embedders.command("list")
+@click.option("--known", is_flag=True, help="The models that are known, installed or not.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
-def list_embedders(front: FrontEnds, as_json: bool) -> None:
+def list_embedders(front: FrontEnds, known: bool, as_json: bool) -> None:
     """Lists them with prefixes, length, dimension, languages and licence."""
+    if known:
+        _show_known(as_json)
+        return
     with front.glance() as desk:
         found = desk.indexes.embedders()
     if as_json:
@@ -50,11 +55,40 @@ def _row(one: InstalledEmbedder) -> tuple[str, ...]:
         one.runtime,
         str(one.dimension),
         f"{one.max_tokens:,}",
-        f"{one.query_prefix!r} {one.passage_prefix!r}" if one.query_prefix or one.passage_prefix else "–",
-        ", ".join(map(str, known.matryoshka)) if known and known.matryoshka else "–",
+        _prefixes(one),
+        _cut_to(known) if known else "–",
         known.licence if known else "?",
-        known.languages if known else "?",
+        language_words(known) if known else "?",
     )
+
+
+def _show_known(as_json: bool) -> None:
+    """The table that prefixes are taken from, and that the lint compares with."""
+    if as_json:
+        print_json(known_models())
+        return
+    head = (
+        tr("name holds"),
+        tr("dimension"),
+        tr("tokens"),
+        tr("cut to"),
+        tr("licence"),
+        tr("languages"),
+        tr("prefixes"),
+    )
+    rows = [
+        (m.names[0], str(m.dimension), f"{m.max_tokens:,}", _cut_to(m), m.licence, language_words(m), _prefixes(m))
+        for m in known_models()
+    ]
+    print_table(head, rows, right=(1, 2))
+
+
+def _prefixes(one: InstalledEmbedder | KnownModel) -> str:
+    return f"{one.query_prefix!r} {one.passage_prefix!r}" if one.query_prefix or one.passage_prefix else "–"
+
+
+def _cut_to(known: KnownModel) -> str:
+    return ", ".join(map(str, known.matryoshka)) or "–"
 
 
 @embedders.command()
