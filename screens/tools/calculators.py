@@ -92,6 +92,8 @@ class CalculatorDialog(ModalScreen[None]):
         told = self.query_one("#result", Static)
         try:
             result = self._calculator.reckon({line.name: written(self, line.name) for line in self._calculator.lines})
+        except OverflowError:
+            result = (("✗ ", Tone.BAD), tr("The figures are too large."))
         except ValueError as error:
             result = (("✗ ", Tone.BAD), str(error))
         except WorkbenchError as error:
@@ -128,12 +130,12 @@ def _cache(known: Price | None) -> Calculator:
         typed = Price("", "", "", costs["input"], costs["written"], price.checked, costs["read"], costs["write"])
         plan = cache_plan(prefix, fresh, output, typed)
         told = [
-            (tr("without cache"), plan.full),
-            (tr("first call, which writes"), plan.write),
-            (tr("later ones, which read"), plan.read),
+            (f"C_0 {tr('without cache')}", plan.full),
+            (f"C_w {tr('first call, which writes')}", plan.write),
+            (f"C_r {tr('later ones, which read')}", plan.read),
         ]
         if calls:
-            told.append((tr("mean of {calls} calls", calls=count(calls)), plan.mean(calls)))
+            told.append((f"    {tr('mean of {calls} calls', calls=count(calls))}", plan.mean(calls)))
         pays = tr("It never pays at these prices.")
         if plan.break_even is not None:
             pays = tr("It pays from {calls} calls on.", calls=count(plan.break_even))
@@ -165,10 +167,10 @@ def _ownership() -> Calculator:
 
 def _capacity(seconds: float | None) -> Calculator:
     lines = (
-        FormLine("rate", tr("Requests a second"), "5"),
-        FormLine("seconds", tr("Seconds each"), f"{2 if seconds is None else round(seconds, 3):g}"),
-        FormLine("success", tr("Tries that succeed, 0–1"), "0.9"),
-        FormLine("attempts", tr("Tries at most"), "3"),
+        FormLine("rate", f"λ {tr('Requests a second')}", "5"),
+        FormLine("seconds", f"W {tr('Seconds each')}", f"{2 if seconds is None else round(seconds, 3):g}"),
+        FormLine("success", f"p {tr('Tries that succeed, 0–1')}", "0.9"),
+        FormLine("attempts", f"k {tr('Tries at most')}", "3"),
     )
     labels = {line.name: line.label for line in lines}
 
@@ -188,8 +190,8 @@ def _capacity(seconds: float | None) -> Calculator:
 
 def _vectors() -> Calculator:
     lines = (
-        FormLine("count", tr("Vectors"), "10000000"),
-        FormLine("dimension", tr("Dimensions"), "768"),
+        FormLine("count", f"N {tr('Vectors')}", "10000000"),
+        FormLine("dimension", f"d {tr('Dimensions')}", "768"),
         FormLine("replicas", tr("Copies"), "1"),
     )
 

@@ -62,6 +62,9 @@ async def test_the_cache_reckons_with_the_price_under_the_cursor_and_follows_eve
         fill(app, prefix="many")
         await settle(pilot)
         assert result(app).startswith("✗ Fixed prefix")
+        fill(app, prefix="9" * 400)
+        await settle(pilot)
+        assert "too large" in result(app)
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
@@ -73,9 +76,7 @@ async def test_reading_the_document_is_worth_8_on_the_screen_too(desk: Desk, siz
         await settle(pilot)
         assert isinstance(app.screen, CalculatorDialog)
         shown = screen_text(app)
-        assert all(
-            said in shown for said in ("say yes  -2", "say no   -8", "abstain   2", "VoI = 10 − 2 = 8")
-        )
+        assert all(said in shown for said in ("say yes  -2", "say no   -8", "abstain   2", "VoI = 10 − 2 = 8"))
         assert app.screen.query_one(".calculator").max_scroll_y == 0
         fill(app, states="yes=0.6, no=0.6")
         await settle(pilot)
