@@ -93,6 +93,22 @@ def test_bad_rows_are_named_and_judged_documents_that_are_missing_too(tmp_path: 
     store.close()
 
 
+def test_gold_that_ends_after_its_document_is_named(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "file.db")
+    ingested(store, unpack_documents(beir(tmp_path / "mini")).folder)
+    spans = {"in": (0, 4), "over": (2, 1_000_000), "whole": (0, 0)}
+    rows = [
+        {"id": name, "question": "?", "gold": [{"source_id": "1", "start": start, "end": end, "grade": 3}]}
+        for name, (start, end) in spans.items()
+    ]
+    file = tmp_path / "cases.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    imported = import_dataset(store, file, "", "beir")
+    assert [p.reason for p in imported.problems] == ["the gold of 1 cases ends after its document does: over"]
+    assert imported.dataset.cases == 3
+    store.close()
+
+
 def test_the_paragraphs_of_squad_are_documents_and_their_answers_spans(tmp_path: Path) -> None:
     context = "The fee is 118 euros. It is not refunded."
     question = {"id": "x", "question": "How much?", "answers": [{"text": "118 euros", "answer_start": 11}]}

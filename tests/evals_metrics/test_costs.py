@@ -75,6 +75,14 @@ def test_costs_are_written_as_precisely_as_they_are_small(value: float, text: st
     assert describe("cost_per_useful").text(value) == text
 
 
+@pytest.mark.parametrize(
+    ("name", "title", "text"), [("ttft_ms", "Time to first token", "28,612 ms"), ("tokens", "Tokens", "1,426 tokens")]
+)
+def test_what_only_a_case_has_is_written_for_people_too(name: str, title: str, text: str) -> None:
+    value = {"ttft_ms": 28612.361, "tokens": 1426.0}[name]
+    assert (describe(name).title, describe(name).text(value)) == (title, text)
+
+
 def test_every_figure_of_operation_has_a_name() -> None:
     percentiles = {f"{name}_p{q}_ms" for name in ("latency", "ttft") for q in (50, 95, 99)}
     others = {"tokens_per_s", "prompt_tokens", "output_tokens", "coverage", "correct_abstention", "unsupported_answer"}

@@ -12,11 +12,13 @@ import click
 import pytest
 
 from tests.evals_runs.conftest import BOOKS, CASES, FEE, Bench, Cli
+from tests.evals_runs.conftest import LEXICAL as LEXICAL_SEARCH
 from workbench.__main__ import open_desk
-from workbench.cli.evals.runs import run, sweep
+from workbench.cli.evals.runs import progress_line, run, sweep
 from workbench.cli.main import workbench
 from workbench.evals.running.sweep import VARIABLES
 from workbench.i18n import catalogue
+from workbench.records.evals import RunConfig, RunProgress
 
 LEXICAL = ("--lane", "lexical")
 
@@ -31,6 +33,14 @@ def test_run_show_and_list(cli: Cli) -> None:
     case = cli("show", "last", "--case", BOOKS.id)
     assert BOOKS.question in case.out
     assert "borrowing.md (grade 2): lexical 1 · dense – · fusion 1 · context F1" in case.out
+
+
+@pytest.mark.parametrize(("rate", "text"), [(2.13, "2.1 cases/s"), (0.03, "33.3 s a case"), (0.005, "3:20 a case")])
+def test_how_fast_a_run_is_can_be_read_when_it_is_slow(bench: Bench, rate: float, text: str) -> None:
+    bench.dataset(CASES)
+    finished = bench.run(RunConfig("faq", search=LEXICAL_SEARCH))[-1].run
+    progress = RunProgress(finished, "q42", rate, None)
+    assert text in progress_line(progress)
 
 
 def test_json_is_the_whole_report_and_its_configuration_runs_again(cli: Cli, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def _told(steps: Iterator[RunProgress]) -> Iterator[RunProgress]:
 
 
 def progress_line(progress: RunProgress) -> str:
-    """ "run 7 · 41/100 · 33 passed · 2.1 cases/s · 0:28 left · q42"."""
+    """ "run 7 · 41/100 · 33 passed · 2.1 cases/s · 0:28 left · q42"; "30.5 s a case" where one takes over a second."""
     run = progress.run
     parts = [
         tr("run {id}", id=run.id),
@@ -184,7 +184,8 @@ def progress_line(progress: RunProgress) -> str:
         tr("{count} passed", count=run.passed),
     ]
     if progress.rate:
-        parts.append(tr("{rate} cases/s", rate=f"{progress.rate:.1f}"))
+        slow = tr("{time} a case", time=duration(1 / progress.rate))
+        parts.append(slow if progress.rate < 1 else tr("{rate} cases/s", rate=f"{progress.rate:.1f}"))
     if progress.eta_s:
         parts.append(tr("{time} left", time=duration(progress.eta_s)))
     return " · ".join([*parts, progress.current]).rstrip(" ·")

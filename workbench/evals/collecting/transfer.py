@@ -36,7 +36,8 @@ def import_dataset(store: Store, path: Path, name: str, collection: str, format:
     asked = collection if any(case.expectation is None for case in read.cases) else ""
     dataset = store.datasets.put(name or path.resolve().stem, asked, read.cases)
     absent = _absent_documents(store.corpus, asked, read)
-    return Imported(dataset, (*read.problems, *absent), read.format)
+    beyond = _beyond_the_end(store.corpus, asked, read)
+    return Imported(dataset, (*read.problems, *absent, *beyond), read.format)
 
 
 def export_dataset(store: Store, dataset: str, path: Path, format: str = "jsonl", version: str = "") -> tuple[str, ...]:
@@ -104,6 +105,24 @@ def _absent_documents(corpus: CorpusRepository, collection: str, read: ImportRes
         else tr("Bring them in under these names: workbench ingest PATH")
     )
     return (RowProblem(0, told if len(absent) < len(named) else f"{told} → {remedy}", skipped=False),)
+
+
+def _beyond_the_end(corpus: CorpusRepository, collection: str, read: ImportResult) -> tuple[RowProblem, ...]:
+    """One problem that names the cases whose gold ends after its document does: it was measured on another text."""
+    if not _exists(corpus, collection):
+        return ()
+    lengths = {document.source_id: document.characters for document in corpus.documents(collection)}
+    named = [
+        case.id
+        for case in read.cases
+        if any(span.end > lengths.get(span.source_id, span.end) for span in (*case.gold, *case.citations))
+    ]
+    told = tr(
+        "the gold of {count} cases ends after its document does: {names}",
+        count=f"{len(named):,}",
+        names=first_of(named),
+    )
+    return (RowProblem(0, told, skipped=False),) if named else ()
 
 
 def _exists(corpus: CorpusRepository, collection: str) -> bool:

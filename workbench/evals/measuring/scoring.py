@@ -33,6 +33,16 @@ from workbench.records.evals import (
     Segment,
 )
 
+_OF_A_CASE: Final = {
+    m.name: m
+    for m in (
+        Metric("ttft_ms", "Time to first token", "ms", False),
+        Metric("tokens", "Tokens", "tokens", False),
+        Metric("cost", "Cost", "cost", False),
+    )
+}
+"""What one case has, and a run only as a percentile or a ratio."""
+
 _SOURCES: Final = {m.source for m in METRICS.values() if m.source}
 _UNSCORED_SHARE: Final = 0.05
 _PERFECT: Final = ("pass_rate", "exact_match", "correctness", "correct_abstention")
@@ -99,7 +109,7 @@ def measure(table: Mapping[str, Column]) -> dict[str, Estimate]:
 
 def describe(name: str) -> Metric:
     """The metric of that name; a plain mean where the table has none, so that no score is lost."""
-    return find_metric(name) or Metric(name, name)
+    return find_metric(name) or _OF_A_CASE.get(name) or Metric(name, name)
 
 
 def sample(figures: Iterable[tuple[float, ...]]) -> Sample:
