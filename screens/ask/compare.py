@@ -102,7 +102,7 @@ def _two(page: Page, name: str, before: str, after: str) -> None:
     if before == after:
         page.say(before)
         return
-    page.say(f"− {before}").say(f"+ {after}")
+    page.sides(before, after)
 
 
 def _moves(page: Page, moves: Sequence[Move], most: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import ClassVar, Final, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
@@ -27,6 +28,8 @@ NARROWEST: Final = 14
 """Cells below which a cut column says too little, so that the last one goes."""
 FEWEST: Final = 3
 """Columns that a table always has."""
+BESIDE: Final = 90
+"""Cells from which on two texts stand beside each other."""
 
 
 class Page:
@@ -51,6 +54,15 @@ class Page:
         shown = printable(words)
         room = max(16, self.width - indent)
         self._lines += [" " * indent + shown[start:stop].rstrip() for start, stop in wrap(shown, room)]
+        return self
+
+    def sides(self, before: str, after: str) -> Page:
+        """Two texts beside each other; on a page narrower than ``BESIDE``, the second one under the first."""
+        if self.width < BESIDE:
+            return self.say(f"− {before}").say(f"+ {after}")
+        room = (self.width - 5) // 2
+        both = ([text[a:b].rstrip() for a, b in wrap(text, room)] for text in map(printable, (before, after)))
+        self._lines += [f"  {set_cell_size(one, room)} │ {other}" for one, other in zip_longest(*both, fillvalue="")]
         return self
 
     def facts(self, facts: Iterable[tuple[str, object]]) -> Page:

@@ -143,6 +143,15 @@ def test_control_characters_of_a_source_do_not_act_on_a_page() -> None:
     assert "\x1b" not in Page(40).say("a \x1b[31mred\x1b[0m word").table(("",), [("\x1b[2J",)]).text
 
 
+def test_two_texts_stand_beside_each_other_where_there_is_room() -> None:
+    wide = Page(95).sides("Lent for 21 days.\nNot renewed.", "Lent for\x1b[2J 10 days.").text.splitlines()
+    assert [[side.strip() for side in line.split("│")] for line in wide] == [
+        ["Lent for 21 days.", "Lent for␛[2J 10 days."],
+        ["Not renewed.", ""],
+    ]
+    assert Page(60).sides("21 days", "10 days").text.split() == ["−", "21", "days", "+", "10", "days"]
+
+
 # -- what-if -----------------------------------------------------------------------------------------------------------
 
 
