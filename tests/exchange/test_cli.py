@@ -51,7 +51,7 @@ def test_move_prints_its_proof(bench: Bench, cli: Cli) -> None:
 def test_snapshots_by_command(bench: Bench, cli: Cli) -> None:
     db = bench.store.path
     assert cli("--db", db, "snapshot", "take", "first").code == 0
-    assert "1 snapshots keep what they held" in cli("--db", db, "delete", "coffee.md", "-c", NAME, "--yes").out
+    assert "Snapshots that keep what they held: 1." in cli("--db", db, "delete", "coffee.md", "-c", NAME, "--yes").out
     listed = cli("--db", db, "snapshot", "list").out
     assert "first" in listed
     assert "They keep what was deleted after they were taken." in listed

@@ -247,7 +247,7 @@ def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bo
         name = check.source_id or names[ids.index(check.document_id)]
         say(f"{'✓' if check.gone else '✗'} {name}: {_deletion(check)}", newlines=False)
     if snapshots:
-        say(tr("{count} snapshots keep what they held: workbench snapshot list", count=snapshots))
+        say(tr("Snapshots that keep what they held: {count}. See workbench snapshot list", count=snapshots))
     if not all(c.gone for c in checks):
         sys.exit(1)
 
