@@ -43,7 +43,7 @@ class Arranging(Changing):
             "length": (tr("length"), tr("in characters, the shortest first")),
             "language": (tr("language"), ""),
             "date": (tr("date"), tr("of the document, the oldest first")),
-            "hits": (tr("times found"), tr("by questions and cases of runs, the most found first")),
+            "hits": (tr("times found"), tr("by questions and cases, the most found first")),
         }
         rows = [Row(order, (name, (told, Tone.DIM))) for order, (name, told) in orders.items()]
         chosen = self.query_one(ChunkPane).asked.order

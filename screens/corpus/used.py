@@ -49,7 +49,7 @@ class UsedTab(ChunkTab, can_focus=False):
         yield Grid(
             [
                 Column(tr("rank"), 4, "right"),
-                Column("", 9),
+                Column("", 10),
                 Column(tr("question"), 0),
                 Column(tr("where"), 0, keep=70, fit=True),
             ],
