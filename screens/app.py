@@ -71,6 +71,9 @@ class WorkbenchApp(OrderedKeysApp):
         *with_alt("2", "app.mode('corpus')", "Corpus", id="app.corpus", group=MODE_GROUP, typing="f2"),
         *with_alt("3", "app.mode('ask')", "Ask", id="app.ask", group=MODE_GROUP, typing="f3"),
         *with_alt("4", "app.mode('evals')", "Evals", id="app.evals", group=MODE_GROUP, typing="f4"),
+        *with_alt(
+            "5", "app.tools", "Tools", id="app.tools", show=False, typing="f5", tooltip="Tokens, money, SQL, servers"
+        ),
         Binding("ctrl+p", "app.command_palette", "Palette", id="app.palette", group=EDGE_GROUP),
         *with_alt("question_mark", "app.help", "Help", id="app.help", group=EDGE_GROUP, typing="alt+h"),
         *with_alt("w", "app.work", "Running work", id="app.work", show=False, tooltip="How far the ingest is"),

@@ -248,3 +248,19 @@ async def test_with_no_server_it_says_how_to_add_one_and_tells_an_address_that_d
         await pilot.press("ctrl+s")
         await settle(pilot)
         assert "Nobody answers" in screen_text(app)
+
+
+async def test_they_open_over_any_screen_by_5_and_escape_goes_back_to_it(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        for key, mode in (("f5", "ask"), ("5", "corpus")):  # Ask's question has the focus: a digit is typed there
+            await pilot.press({"ask": "f3", "corpus": "f2"}[mode])
+            await settle(pilot)
+            await pilot.press(key)
+            await settle(pilot)
+            assert isinstance(app.screen, ToolsScreen)
+            await pilot.press("escape")
+            await settle(pilot)
+            assert not isinstance(app.screen, ToolsScreen)
+            assert app.current_mode == mode
