@@ -128,6 +128,10 @@ def test_the_decision_says_what_is_saved_kept_and_lost() -> None:
 def test_a_small_model_s_saving_is_told_in_megabytes() -> None:
     told = deciding.sentence(reported(ladder(98_362_432, 91_720_000), 0.05), 1, 0)
     assert told.saves == "6.64 MB of the file (7%)"
+    back = deciding.sentence(reported(ladder(98_362_432, 91_720_000), 0.05), 0, 1)
+    assert back.saves == "nothing that was measured"
+    assert back.loses.startswith("6.64 MB more of the file")
+    assert "of perplexity" in back.keeps
 
 
 def test_the_plot_s_scale_is_seen_to_be_logarithmic() -> None:

@@ -65,7 +65,7 @@ def sentence(report: LadderReport, place: int, against: int) -> Sentence:
         against,
         row_name(row),
         row_name(base),
-        _saves(row, base),
+        ", ".join(_saves(row, base)) or tr("nothing that was measured"),
         "; ".join(_keeps(report, row, base)) or tr("nothing that was measured"),
         "; ".join(_loses(report, row, base)) or tr("nothing that was measured"),
     )
@@ -88,12 +88,12 @@ def decide(evals: EvalLab, report: LadderReport, chosen: Sentence, because: str)
     )
 
 
-def _saves(row: LadderRow, base: LadderRow) -> str:
-    spared, share = base.rung.size - row.rung.size, saving(row.rung.size, base.rung.size)
-    told = tr("{size} of the file ({share})", size=_decimal(spared), share=f"{share:.0%}")
+def _saves(row: LadderRow, base: LadderRow) -> Iterator[str]:
+    if (spared := base.rung.size - row.rung.size) > 0:
+        share = f"{saving(row.rung.size, base.rung.size):.0%}"
+        yield tr("{size} of the file ({share})", size=_decimal(spared), share=share)
     if (memory := _memory(row, base)) > 0:
-        told += ", " + tr("{size} of peak memory", size=_decimal(memory))
-    return told
+        yield tr("{size} of peak memory", size=_decimal(memory))
 
 
 def _memory(row: LadderRow, base: LadderRow) -> int:
@@ -119,9 +119,13 @@ def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
     speeds = decode_speed(row, report.ladder.plan.bench), decode_speed(base, report.ladder.plan.bench)
     if speeds[0] and speeds[1] and speeds[1].mean:
         yield tr("{factor} of the decode speed", factor=f"×{speeds[0].mean / speeds[1].mean:.2f}")
+    if (change := _perplexity(row, base)) < 0:
+        yield tr("{change} of perplexity", change=f"{change:+.1%}")
 
 
 def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
+    if (more := row.rung.size - base.rung.size) > 0:
+        yield tr("{size} more of the file", size=_decimal(more))
     if (memory := _memory(row, base)) < 0:
         yield tr("{size} more of peak memory", size=_decimal(-memory))
     if row.loss and base.rung.place == 0:
@@ -130,6 +134,10 @@ def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
         found, reference = row.divergence, row_name(report.rows[0])
         kl, p99 = estimate_words(found.kl, ".3f"), estimate_words(found.kl_p99, ".2f")
         yield tr("KL {kl} nats on average and {p99} at p99 against {reference}", kl=kl, p99=p99, reference=reference)
-    if row.perplexity and base.perplexity:
-        change = row.perplexity.value / base.perplexity.value - 1
+    if (change := _perplexity(row, base)) > 0:
         yield tr("{change} of perplexity", change=f"{change:+.1%}")
+
+
+def _perplexity(row: LadderRow, base: LadderRow) -> float:
+    """By what share it is higher than that of ``base``; 0 where one wasn't measured."""
+    return row.perplexity.value / base.perplexity.value - 1 if row.perplexity and base.perplexity else 0.0
