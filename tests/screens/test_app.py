@@ -307,7 +307,7 @@ def test_the_top_line_fits_and_keeps_what_matters(width: int) -> None:
 def test_no_screen_calls_the_desk_on_the_ui_thread() -> None:
     """Every ``desk.`` call stands in a lambda, or in a function that only a worker runs (named read…)."""
     workers = {"_call_search", "_statuses", "run", "_view", "view_of", "write_report", "store", "call", "_call", "work"}
-    workers |= {"_searched", "_suggest", "preview", "proposed"}
+    workers |= {"_searched", "_suggest", "preview", "proposed", "_weigh"}
     for path in Path(screens.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             reads = isinstance(node, ast.FunctionDef) and node.name.startswith(("read", "_read"))
