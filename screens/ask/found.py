@@ -32,7 +32,7 @@ def query_page(story: Story, page: Page) -> None:
     page.head(tr("asked of"))
     page.facts(
         [
-            (tr("collection"), f"{made.collection} v{made.collection_version} · index {made.index_id}"),
+            (tr("collection"), f"{made.collection} v{made.collection_version} · {tr('index {id}', id=made.index_id)}"),
             (tr("chunks by"), made.recipe),
             (tr("embedder"), f"{made.embedder} {made.embedder_fingerprint[:8]}" if made.embedder else ""),
             (tr("model"), made.model or tr("none: the answer quotes")),

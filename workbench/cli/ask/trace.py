@@ -123,7 +123,7 @@ def _made_of(found: Trace) -> str:
     made, schema = found.manifest, found.span("schema")
     if schema:
         return f"{schema.input['file']} · {made.model}"
-    index = f"{made.collection} v{made.collection_version} · index {made.index_id}"
+    index = f"{made.collection} v{made.collection_version} · {tr('index {id}', id=made.index_id)}"
     return " · ".join([index, made.embedder, made.recipe, *([made.model] if made.model else [])])
 
 
