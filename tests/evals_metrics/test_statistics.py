@@ -165,6 +165,12 @@ def test_perfect_agreement_on_four_cases_is_no_proof() -> None:
     assert kappa.low < 0.1
 
 
+def test_a_rater_who_only_ever_says_yes_proves_nothing_either_way() -> None:
+    kappa = agreement("yy", "yn").kappa  # p_o = 1/2 [0.095, 0.905], p_e = 1/2
+    assert kappa is not None
+    assert (kappa.value, kappa.low, kappa.high) == pytest.approx((0.0, -0.811, 0.811), abs=2e-3)
+
+
 @given(st.lists(st.tuples(st.sampled_from("ynu"), st.sampled_from("ynu")), min_size=1, max_size=40))
 def test_kappa_lies_in_its_interval(pairs: list[tuple[str, str]]) -> None:
     found = agreement([a for a, _ in pairs], [b for _, b in pairs])

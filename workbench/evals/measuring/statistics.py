@@ -168,8 +168,9 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreemen
     """Raw agreement of two raters on the same cases (Wilson), and Cohen's κ = (p_o − p_e) / (1 − p_e) (bootstrap).
 
     κ takes out what chance would agree on: two raters who say yes to 95 of 100 agree 0.90 by chance. It is None when
-    both only ever gave one and the same verdict. Resamples without a κ are left out of its interval; raters who never
-    disagree have no spread to resample, and get the Wilson bound of the raw agreement put through the formula.
+    both only ever gave one and the same verdict. Resamples without a κ are left out of its interval. Raters who never
+    disagree, or of whom one only gave one verdict (κ is 0 in every resample), have no spread to resample: the Wilson
+    bounds of the raw agreement are put through the formula.
 
     Raises:
         ValueError: no cases, or not the same number.
@@ -185,9 +186,10 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreemen
     value = float(_kappa(table[None])[0])
     if math.isnan(value):
         return Agreement(raw, None)
-    if raw.value == 1.0:
+    if raw.value == 1.0 or 1 in (np.count_nonzero(table.sum(axis=0)), np.count_nonzero(table.sum(axis=1))):
         chance = float((table.sum(axis=0) * table.sum(axis=1)).sum()) / n**2
-        return Agreement(raw, Estimate(value, n, (raw.low - chance) / (1 - chance), 1.0, "Wilson"))
+        low, high = (max(-1.0, (share - chance) / (1 - chance)) for share in (raw.low, raw.high))
+        return Agreement(raw, Estimate(value, n, low, high, "Wilson"))
     counts = np.random.default_rng(_SEED).multinomial(n, table.ravel() / n, size=RESAMPLES)
     kappas = _kappa(counts.reshape(-1, *table.shape).astype(float))
     low, high = np.quantile(kappas[~np.isnan(kappas)], (_TAIL, 1 - _TAIL), method="inverted_cdf")
