@@ -89,6 +89,16 @@ def test_settings_differ_by_their_own_names_and_titles_are_no_cause() -> None:
     assert any("chance" in warning for warning in same.warnings)
 
 
+def test_passing_is_not_the_same_in_two_layers() -> None:
+    told = "One run passes a case when its gold is found"
+    found = compare_runs(
+        run(1, RunConfig("faq")), [result("a")], run(2, RunConfig("faq", layer="chain")), [result("a", False)]
+    )
+    assert any(told in warning for warning in found.warnings)
+    alike = compare_runs(run(1, RunConfig("faq")), [result("a")], run(2, RunConfig("faq", k=9)), [result("a")])
+    assert not any(told in warning for warning in alike.warnings)
+
+
 def test_runs_that_share_no_case() -> None:
     comparison = compare_runs(run(1), [result("a")], run(2), [result("b")])
     assert comparison.paired == 0

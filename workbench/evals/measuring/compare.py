@@ -224,6 +224,8 @@ def _warnings(a: Run, b: Run, differs: Sequence[str], paired: int, together: int
         )
     elif not differs:
         found.append(tr("Nothing differs between the two: what changed is chance."))
+    if "retrieval" in (a.config.layer, b.config.layer) and a.config.layer != b.config.layer:
+        found.append(tr("One run passes a case when its gold is found, the other when its answer is right."))
     if a.dataset_hash != b.dataset_hash:
         found.append(tr("The dataset changed between the runs: only cases of the same id are compared."))
     if paired < together:
