@@ -199,7 +199,7 @@ class DecideTab(ToolTab):
         kind, _, rest = (link or "").partition(":")
         whose, _, _ = rest.partition(":") if kind in ("run", "bench") else rest.rpartition(":")
         if kind == "run":
-            self.jobs.read(self, lambda: self._dataset_of(int(whose)), lambda name: self._go_to_run(name, int(whose)))
+            self.jobs.read(self, lambda: self._read_dataset(int(whose)), lambda name: self._go_to_run(name, int(whose)))
         elif kind == "bench":
             self._leave_for(self._front.show_bench, int(whose))
         elif kind == "calls":
@@ -207,7 +207,7 @@ class DecideTab(ToolTab):
         elif kind == "cost":
             self._front.action_tools("money")
 
-    def _dataset_of(self, run_id: int) -> str:
+    def _read_dataset(self, run_id: int) -> str:
         return next((run.config.dataset for run in self.desk.evals.runs() if run.id == run_id), "")
 
     def _go_to_run(self, dataset: str, run_id: int) -> None:

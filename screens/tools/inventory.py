@@ -74,14 +74,14 @@ class InventoryTab(ToolTab):
 
     def reload(self) -> None:
         """Reads the list."""
-        self.jobs.read(self, self._list, self._show)
+        self.jobs.read(self, self._read_list, self._show)
 
     def entered(self) -> None:
         """The list."""
         self.reload()
         self.query_one("#offers-grid", Grid).focus()
 
-    def _list(self) -> Listed:
+    def _read_list(self) -> Listed:
         found = self.desk.inventory.offers()
         stale = frozenset(o.name for o in found if self.desk.inventory.stale(o))
         prices = {price_name(p): f"{p.input:g}/{p.output:g} {p.currency}" for p in self.desk.money.prices()}
@@ -130,7 +130,7 @@ class InventoryTab(ToolTab):
         self._job = None
         if report:
             self._say(*probe_lines(report), title=short_name(offer.model))
-        self.jobs.read(self, self._list, self._refresh)
+        self.jobs.read(self, self._read_list, self._refresh)
 
     def _refresh(self, listed: Listed) -> None:
         """The rows alone: the pane still says what was found."""

@@ -74,7 +74,7 @@ class SqlTab(ToolTab):
         self._schema: Schema | None = None
         self._result: QueryResult | None = None
         self._job: Job | None = None
-        self._latest: Latest[str, Verdict] = Latest(jobs, self, self._check, self._say, self._failed)
+        self._latest: Latest[str, Verdict] = Latest(jobs, self, self._call, self._say, self._failed)
 
     def compose(self) -> ComposeResult:
         """Tables beside query, verdict and rows."""
@@ -128,7 +128,7 @@ class SqlTab(ToolTab):
         if text.strip():
             self._latest.submit(text)
 
-    def _check(self, text: str) -> Verdict:
+    def _call(self, text: str) -> Verdict:
         return self.desk.sql.check(text, self._file, LIMITS, schema=self._schema)
 
     def _say(self, _: str, verdict: Verdict) -> None:

@@ -23,6 +23,7 @@ from screens.ask.past import PastDialog
 from screens.ask.screen import AskScreen
 from screens.ask.walk import WalkScreen
 from screens.ask.whatif import Tuning, WhatIfScreen
+from screens.style import plain
 from screens.widgets.grid import Grid
 from tests.library import NAME, open_library
 from tests.screens.fake_desk import FakeDesk
@@ -269,7 +270,7 @@ async def test_the_history_is_searched_opened_and_deleted(desk: Desk) -> None:
         await press(pilot, "ctrl+r")
         at(app, PastDialog)
         await type_text(pilot, "FEE")
-        assert [row.cells[4] for row in app.screen.query_one("#questions", Grid).rows] == ["enrolment fee"]
+        assert [plain(row.cells[4]) for row in app.screen.query_one("#questions", Grid).rows] == ["enrolment fee"]
         await press(pilot, "enter")
         assert app.screen.query_one("#query", Input).value == "enrolment fee"
         assert "118.50" in screen_text(app)

@@ -30,7 +30,7 @@ from workbench.text.clean import printable
 @click.command()
 @click.option("--message", "-m", default="", help="What to say to the model [standard input].")
 @click.option("--system", "-s", default="", help="Instructions that come first.")
-@click.option("--model", default="", help=f"A GGUF file [the preset's, or {paths.STARTER_MODEL}].")
+@click.option("--model", default="", help="A GGUF file [the preset's, or the starter model].")
 @click.option("--preset", "named", default="", metavar="NAME", help="Load and ask as it says; options go before it.")
 @click.option("--schema", type=click.Path(path_type=Path), help="A JSON Schema that the answer has to fit.")
 @click.option("--retries", default=3, show_default=True, type=click.IntRange(0, 10), help="For answers that don't fit.")
