@@ -178,7 +178,7 @@ def test_kappa_lies_in_its_interval(pairs: list[tuple[str, str]]) -> None:
 
 
 def test_scipy_agrees() -> None:
-    stats = pytest.importorskip("scipy.stats")
+    stats = pytest.importorskip("scipy.stats", reason="compares with scipy where it is installed")
     for passed, n in ((33, 40), (0, 7), (5, 5), (99, 200)):
         theirs = stats.binomtest(passed, n).proportion_ci(method="wilson")
         ours = wilson(passed / n, n)

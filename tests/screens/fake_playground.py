@@ -53,7 +53,7 @@ class FakePlayground:
                 reason,
                 "",
                 40,
-                times,  # type: ignore[arg-type]
+                times,  # type: ignore[arg-type]  # of the shape that is asked for
             )
             return ChatReply((Attempt(prompt, generation),))
 

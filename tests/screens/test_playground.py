@@ -31,7 +31,7 @@ MIB = 1 << 20
 
 def pulse(at: float, generation: Generation | None = None, **gauges: object) -> Pulse:
     now = Gauges(226 * MIB, 241 * MIB, 97.0, 900 * MIB, 24_000 * MIB, vram_note="no NVIDIA driver")
-    return Pulse(at, replace(now, **gauges), 812, 4096, generation)  # type: ignore[arg-type]
+    return Pulse(at, replace(now, **gauges), 812, 4096, generation)  # type: ignore[arg-type]  # gauges of several types
 
 
 WRITING = Generation(
@@ -132,7 +132,7 @@ def test_each_gpu_tells_what_the_process_holds(loaded: FakeDesk) -> None:
 def test_idle_time_is_no_speed() -> None:
     busy = pulse(1.0, WRITING)
     series = lately([pulse(0.0), busy, *[pulse(2.0 + i, WRITING) for i in range(50)]])
-    assert series["decode"] == ("█", WRITING.engine.decode_tps)  # type: ignore[union-attr]
+    assert series["decode"] == ("█", WRITING.engine.decode_tps)  # type: ignore[union-attr]  # its times are set above
     assert len(series["rss"][0]) == 10
 
 
@@ -312,7 +312,7 @@ async def test_a_death_is_told_once_and_r_loads_the_model_again_as_it_was() -> N
         desk.cause = "file"
         raise desk.death
 
-    chat, desk.playground.chat = desk.playground.chat, die  # type: ignore[method-assign]
+    chat, desk.playground.chat = desk.playground.chat, die  # type: ignore[method-assign]  # for this test
     app = app_on(desk)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await open_playground(pilot, desk)
@@ -330,7 +330,7 @@ async def test_a_death_is_told_once_and_r_loads_the_model_again_as_it_was() -> N
         assert "SIGABRT" not in seen
         assert "then write to it here" not in seen
         assert "<|im_start|>user" in seen, "the prompt of the question that is there again"
-        desk.playground.chat = chat  # type: ignore[method-assign]
+        desk.playground.chat = chat  # type: ignore[method-assign]  # as it was
         await say(pilot, "When?")
         assert "✗ The model wrote nothing." in screen_text(app)
         await say(pilot, "When?")
