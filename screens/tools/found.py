@@ -10,7 +10,7 @@ from screens.style import Line, Tone
 from workbench.i18n import tr
 from workbench.inventory.words import layer_name
 from workbench.records.inventory import ProbeReport
-from workbench.records.servers import ContractChange, ContractReport, LoadTest, Outcome, ServedModel, Server
+from workbench.records.servers import ContractChange, ContractReport, Outcome, ServedModel, Server
 
 MARKS: Final[dict[Outcome | None, Line]] = {
     "kept": ("✓", Tone.GOOD),
@@ -78,34 +78,6 @@ def server_lines(server: Server, model: ServedModel | None) -> list[Line]:
         facts += [tr("takes") + ": " + ", ".join(model.capabilities)] if model.capabilities else []
         facts += [tr("it embeds")] if model.kind == "embedding" else []
     return [piece for fact in facts for piece in (fact, "\n")]
-
-
-def load_lines(found: LoadTest) -> list[Line]:
-    """The figures, and the law beside the count."""
-    ttft = "–" if found.ttft_p50_s is None else f"{found.ttft_p50_s:.2f} s"
-    return [
-        tr(
-            "{served}/s served of {rate}/s sent, {failed} failed. {tokens} tokens/s in all.",
-            served=f"{found.served:.2f}",
-            rate=f"{found.rate:g}",
-            failed=found.failed,
-            tokens=f"{found.tokens_per_second:.1f}",
-        ),
-        "\n",
-        tr(
-            "a request: mean {mean} s, p50 {p50} s, p95 {p95} s, first token p50 {ttft}",
-            mean=f"{found.mean_s:.2f}",
-            p50=f"{found.p50_s:.2f}",
-            p95=f"{found.p95_s:.2f}",
-            ttft=ttft,
-        ),
-        "\n",
-        tr(
-            "in the system at once: {count} counted, {little} by Little's law (λ·W)",
-            count=f"{found.in_system:.2f}",
-            little=f"{found.little:.2f}",
-        ),
-    ]
 
 
 def probe_lines(report: ProbeReport) -> list[Line]:

@@ -17,7 +17,7 @@ from screens.models.served import where_words
 from screens.style import Line, Tone, content, count, size
 from screens.tools.form import Answers, FormDialog, number
 from screens.tools.form import Line as FormLine
-from screens.tools.found import Kept, change_lines, contract_lines, load_lines, probe_lines, server_lines
+from screens.tools.found import Kept, change_lines, contract_lines, probe_lines, server_lines
 from screens.tools.tab import ToolTab
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job
@@ -26,6 +26,7 @@ from workbench.i18n import tr
 from workbench.records.corpus import EmbedderInfo
 from workbench.records.inventory import ProbeReport
 from workbench.records.servers import ContractReport, LoadTest, ServedModel, Server
+from workbench.servers.words import load_lines
 
 if TYPE_CHECKING:
     from workbench.ports import Cancel
@@ -268,7 +269,7 @@ class ServersTab(ToolTab):
     def _loaded(self, found: LoadTest | None) -> None:
         self._job = None
         if found:
-            self._say(*load_lines(found), title=f"{found.model} · {found.url}")
+            self._say("\n".join(load_lines(found)), title=f"{found.model} · {found.url}")
 
     def action_probe(self) -> None:
         """Layer by layer."""

@@ -17,6 +17,7 @@ from workbench.records.servers import ContractReport, LoadTest, Server, short_na
 from workbench.servers.contract import markdown
 from workbench.servers.discovery import endpoint_of
 from workbench.servers.reports import Reports
+from workbench.servers.words import load_lines
 
 MARKS: Final = {"kept": "✓", "differs": "~", "refused": "◦", "broken": "✗"}
 
@@ -284,32 +285,8 @@ def changes_told(reports: Reports, report: ContractReport) -> str:
 
 def print_load(found: LoadTest) -> None:
     """The figures, and the law beside the count."""
-    ttft = "–" if found.ttft_p50_s is None else f"{found.ttft_p50_s:.2f} s"
-    say(
-        tr(
-            "{served}/s served of {rate}/s sent, {failed} failed. {tokens} tokens/s in all.",
-            served=f"{found.served:.2f}",
-            rate=f"{found.rate:g}",
-            failed=found.failed,
-            tokens=f"{found.tokens_per_second:.1f}",
-        )
-    )
-    say(
-        tr(
-            "a request: mean {mean} s, p50 {p50} s, p95 {p95} s, first token p50 {ttft}",
-            mean=f"{found.mean_s:.2f}",
-            p50=f"{found.p50_s:.2f}",
-            p95=f"{found.p95_s:.2f}",
-            ttft=ttft,
-        )
-    )
-    say(
-        tr(
-            "in the system at once: {count} counted, {little} by Little's law (λ·W)",
-            count=f"{found.in_system:.2f}",
-            little=f"{found.little:.2f}",
-        )
-    )
+    for line in load_lines(found):
+        say(line)
 
 
 COMMANDS = (servers,)
