@@ -136,7 +136,9 @@ class Jobs:
                 pass
             except Exception as error:  # noqa: BLE001 -- whatever a work raises, the person is told and the app lives on
                 if not job.cancel.is_set() or isinstance(error, WorkbenchError):
-                    self._app.call_later(failed or self._show_error, as_workbench_error(error))
+                    tell, known = failed or self._show_error, as_workbench_error(error)
+                    if not node.call_later(tell, known):  # by way of the node: never before the last that was yielded
+                        self._app.call_later(tell, known)
             finally:
                 self._app.call_later(self._ended, job)
 

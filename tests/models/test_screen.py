@@ -18,7 +18,7 @@ from screens.models.settings import SettingsDialog
 from storage import open_store
 from tests.engine.test_gguf_header import write_model
 from tests.models.conftest import ORIGINAL, keep_in_lm_studio, link
-from tests.screens.helpers import SMALL, WIDE, screen_text, settle
+from tests.screens.helpers import SMALL, WIDE, screen_text, sees, settle, until
 from workbench.desk import Desk
 from workbench.records.answers import Message
 from workbench.records.library import ModelNote, Preset
@@ -46,11 +46,8 @@ async def models_screen(pilot: Pilot[int]) -> WorkbenchApp:
     assert isinstance(app, WorkbenchApp)
     await settle(pilot)
     await pilot.press("f1")
-    for _ in range(200):
-        await settle(pilot)
-        files = app.desk.library.files()
-        if all(f.hash or f.problem for f in files):
-            break
+    library = app.desk.library
+    await until(pilot, lambda: all(file.hash or file.problem for file in library.files()))
     await settle(pilot)
     return app
 
@@ -171,9 +168,7 @@ async def test_a_load_or_a_process_that_fails_offers_less_and_r_tries_it(desk: D
         assert desk.model
         assert desk.model.settings.kv_type == "f16"
         psutil.Process(desk.model.pid).kill()
-        while desk.model:  # not by psutil's wait: it would take the exit code away from whoever started the process
-            await pilot.pause(0.05)
-        await settle(pilot)
+        await sees(pilot, "R tells why")  # psutil.wait would take the exit code
         await pilot.press("R")
         await settle(pilot)
         dialog = app.screen

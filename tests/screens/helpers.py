@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any, cast
 
 from textual.pilot import Pilot
@@ -13,6 +15,8 @@ from tests.screens.fake_desk import FakeDesk
 SMALL = (80, 24)
 WIDE = (120, 36)
 LARGE = (160, 48)
+PATIENCE_S = 60.0
+"""A machine that does much else is slow; a test that waits this long has failed."""
 
 
 def app_on(desk: FakeDesk) -> WorkbenchApp:
@@ -22,12 +26,26 @@ def app_on(desk: FakeDesk) -> WorkbenchApp:
 async def settle(pilot: Pilot[int]) -> None:
     """Until every read and work of the app has ended and what they brought is drawn."""
     app = cast(WorkbenchApp, pilot.app)
-    quiet = 0
-    for _ in range(400):
+    quiet, given_up = 0, time.monotonic() + PATIENCE_S
+    while quiet < 3:
+        assert time.monotonic() < given_up, "the app is still at work"
         await pilot.pause(0.01)
         quiet = quiet + 1 if app.jobs.idle else 0
-        if quiet == 3:
-            return
+
+
+async def until(pilot: Pilot[int], condition: Callable[[], object]) -> None:
+    """Until ``condition`` holds; for what is seen while the app works, or what it comes to know by itself."""
+    given_up = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < given_up, screen_text(cast(WorkbenchApp, pilot.app))
+        await pilot.pause(0.02)
+
+
+async def sees(pilot: Pilot[int], words: str) -> str:
+    """Until ``words`` are on the screen; returns all that is."""
+    app = cast(WorkbenchApp, pilot.app)
+    await until(pilot, lambda: words in screen_text(app))
+    return screen_text(app)
 
 
 async def press_each(pilot: Pilot[int], words: str) -> None:

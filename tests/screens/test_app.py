@@ -24,7 +24,7 @@ from screens.widgets.keys import key_name
 from screens.widgets.top import top_line
 from screens.work import Job
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle, type_text, until
 from workbench import i18n
 from workbench.errors import EngineError, MissingModelError
 from workbench.i18n import catalogue
@@ -198,8 +198,7 @@ async def _start_ingest(pilot: object, app: WorkbenchApp) -> None:
     await settle(pilot)
     await type_text(pilot, "pyproject.toml")
     await pilot.press("ctrl+s")
-    await pilot.pause(0.5)
-    assert isinstance(app.screen, IngestScreen)
+    await until(pilot, lambda: isinstance(app.screen, IngestScreen))
 
 
 async def test_ingest_checks_what_it_is_given_then_reports_each_failure() -> None:
@@ -220,9 +219,7 @@ async def test_ingest_checks_what_it_is_given_then_reports_each_failure() -> Non
         app.screen.query_one("#meta", Input).value = "year=2026"
         await pilot.press("ctrl+s")
         await settle(pilot)
-        await pilot.pause(0.3)
-        seen = screen_text(app)
-        assert "12/12" in seen
+        seen = await sees(pilot, "12/12")
         assert "11 added   1 failed" in seen
         assert "docs/3.pdf" in seen
         assert "The PDF is locked. Save it without a password." in seen
@@ -276,7 +273,7 @@ async def test_choosing_a_language_starts_the_screens_anew_in_it(monkeypatch: py
     async with app.run_test(size=SMALL) as pilot:
         await settle(pilot)
         app.choose_language("es")
-        await pilot.pause(0.2)
+        await settle(pilot)
     assert app.return_value == AGAIN
     assert desk.settings[LANGUAGE] == "es"
     i18n.choose_language("es")

@@ -14,7 +14,7 @@ from screens.widgets.answer import AnswerPane
 from screens.widgets.grid import Grid
 from screens.widgets.passage import Passage
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, press_each, screen_text, settle, type_text
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, press_each, screen_text, sees, settle, type_text, until
 from workbench.ports import TraceSummary
 from workbench.records.retrieval import SearchOptions, SearchResult
 
@@ -141,8 +141,7 @@ async def test_escape_stops_a_running_answer() -> None:
         await settle(pilot)
         await type_text(pilot, "overdue payments")
         await pilot.press("enter")
-        await pilot.pause(0.3)
-        assert [job.title for job in app.jobs.works] == ["answering"]
+        await until(pilot, lambda: [job.title for job in app.jobs.works] == ["answering"])
         await pilot.press("escape")
         await settle(pilot)
         assert not app.jobs.works
@@ -299,10 +298,8 @@ async def test_the_words_of_the_index_are_found_while_the_embedder_is_still_star
         await pilot.pause(0.1)
         for key in "payments":
             await pilot.press(key)
-        await pilot.pause(0.2)
-        seen = screen_text(app)
+        seen = await sees(pilot, "dense follows: the embedder is starting")
         assert "regulations.pdf" in seen
-        assert "dense follows: the embedder is starting" in seen
         desk.gate.set()
         await settle(pilot)
         seen = screen_text(app)

@@ -14,7 +14,7 @@ from screens.models.bench_plots import points
 from screens.widgets.grid import Grid
 from tests.screens.fake_benchmarks import FakeBenchmarks
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import LARGE, SMALL, app_on, settle
+from tests.screens.helpers import LARGE, SMALL, app_on, settle, until
 from workbench.records.benchmarks import BenchPlan
 
 PLAN = BenchPlan(depths=(0, 512), repetitions=5)
@@ -127,10 +127,7 @@ async def test_a_stopped_bench_goes_on() -> None:
         await pilot.press("n")
         await settle(pilot)
         await pilot.press("ctrl+s")
-        for _ in range(300):
-            if desk.benchmarks.stored and desk.benchmarks.benches()[0].done:
-                break
-            await pilot.pause(0.01)
+        await until(pilot, lambda: desk.benchmarks.stored and desk.benchmarks.benches()[0].done)
         await pilot.press("S")
         await settle(pilot)
         (bench,) = desk.benchmarks.benches()

@@ -17,7 +17,7 @@ from screens.widgets.paged import KEPT, PAGE, PagedGrid, Pages
 from storage import open_store
 from tests.library import NAME, open_library
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text, until
 from workbench.desk import Desk
 from workbench.records.corpus import Recipe
 
@@ -235,11 +235,7 @@ async def test_what_another_process_changes_is_listed_anew(tmp_path: Path) -> No
         async with corpus(app) as pilot:
             assert "1.md" in screen_text(app)
             other.corpus.delete_documents([desk.documents()[1].id])
-            for _ in range(60):
-                await pilot.pause(0.1)
-                if "1.md" not in screen_text(app):
-                    break
-            assert "1.md" not in screen_text(app)
+            await until(pilot, lambda: "1.md" not in screen_text(app))
             assert "0.md" in screen_text(app)
     finally:
         other.close()

@@ -22,7 +22,7 @@ from screens.evals.rerun import DiffScreen
 from screens.help import declared
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle, type_text, until
 from workbench.i18n import catalogue
 
 HUGE = (200, 60)
@@ -284,13 +284,10 @@ async def test_a_run_is_started_shows_its_progress_is_stopped_and_goes_on() -> N
         app.screen.query_one("#layer").value = "retrieval"
         app.screen.query_one("#title", Input).value = "mine"
         await pilot.press("ctrl+s")
-        await pilot.pause(2.0)
-        seen = screen_text(app)
-        assert "4 mine" in seen
-        assert "left" in seen.splitlines()[0]
+        await sees(pilot, "4 mine")
+        await until(pilot, lambda: "left" in screen_text(app).splitlines()[0])
         await pilot.press("R")
-        await pilot.pause(0.1)
-        assert isinstance(app.screen, ConfirmDialog)
+        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("y")
         await settle(pilot)
         stopped = desk.evals.find_run(4)

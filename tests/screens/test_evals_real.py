@@ -82,7 +82,7 @@ async def run_with(app: WorkbenchApp, pilot: Pilot[int], lanes: str, title: str)
     app.screen.query_one("#title", Input).value = title
     app.screen.query_one("#k", Input).value = "1"
     await press(pilot, "ctrl+s")
-    await until_idle(app, pilot)
+    await settle(pilot)
 
 
 @pytest.mark.model
@@ -95,7 +95,7 @@ async def test_a_models_questions_are_reviewed_join_the_dataset_and_a_sweep_runs
         assert isinstance(app.screen, OrderDialog)
         app.screen.query_one("#count", Input).value = "4"
         await press(pilot, "enter")
-        await until_idle(app, pilot)
+        await settle(pilot)
         queue = desk.evals.review("faro")
         waiting = queue.waiting()
         assert waiting, "a small model asks something useful about one of four chunks"
@@ -104,7 +104,7 @@ async def test_a_models_questions_are_reviewed_join_the_dataset_and_a_sweep_runs
         assert f"Review faro ── {len(waiting)} wait" in seen
         assert gold.source_id in seen
         await press(pilot, *["a"] * len(waiting), "u", "escape")
-        await until_idle(app, pilot)
+        await settle(pilot)
         assert len(queue.waiting()) == 1
         kept = [candidate.case for candidate in queue.all() if candidate.state == "accepted"]
         desk.evals.import_file(str(DEMO / "cases.jsonl"), "cases")
@@ -118,18 +118,9 @@ async def test_a_models_questions_are_reviewed_join_the_dataset_and_a_sweep_runs
         app.screen.query_one("#variable").value = "lane"
         await settle(pilot)
         await press(pilot, "ctrl+s")
-        await until_idle(app, pilot)
+        await settle(pilot)
         assert isinstance(app.screen, BesideScreen)
         assert [run.config.title for run in desk.evals.runs("cases")] == ["lane=both", "lane=dense", "lane=lexical"]
         assert all(run.status == "complete" for run in desk.evals.runs("cases"))
         found = standings([desk.evals.report(run.id) for run in reversed(desk.evals.runs("cases"))], "recall")
         assert verdict_of(found)[:60] in screen_text(app)
-
-
-async def until_idle(app: WorkbenchApp, pilot: Pilot[int]) -> None:
-    """Until no work runs, however long a model takes."""
-    for _ in range(60):
-        await settle(pilot)
-        if app.jobs.idle:
-            break
-    await settle(pilot)

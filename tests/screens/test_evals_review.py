@@ -14,7 +14,7 @@ from screens.evals.sets import DatasetsScreen, WriteDialog
 from screens.help import HelpScreen
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle
 from tests.screens.test_evals import on_evals, press
 
 
@@ -94,8 +94,7 @@ async def test_without_a_model_only_unanswerable_ones_are_made_and_making_can_be
         desk.slow = 0.2
         await press(pilot, "n")
         await pilot.press("enter")
-        await pilot.pause(0.9)
-        assert "/10" in screen_text(app)
+        await sees(pilot, "/10")
         await press(pilot, "s")
         waiting = len(desk.evals.review("xquad-es").waiting())
         assert 10 < waiting < 17

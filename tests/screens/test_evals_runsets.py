@@ -18,7 +18,7 @@ from screens.evals.sweeps import SweepDialog
 from screens.style import plain
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, until
 from tests.screens.test_evals import case_of, on_evals, press
 from tests.screens.test_evals_review import with_model
 from workbench.evals.deciding.gates import parse_gates
@@ -69,11 +69,9 @@ async def test_a_sweep_that_is_stopped_keeps_what_ended() -> None:
         await on_evals(pilot, "S")
         app.screen.query_one("#limit", Input).value = "3"
         await pilot.press("ctrl+s")
-        await pilot.pause(1.5)
-        assert "/4 · " in screen_text(app).splitlines()[0]
+        await until(pilot, lambda: "/4 · " in screen_text(app).splitlines()[0])
         await pilot.press("S")
-        await pilot.pause(0.1)
-        assert isinstance(app.screen, ConfirmDialog)
+        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await press(pilot, "y")
         statuses = [run.status for run in desk.evals.runs()[:-3]]
         assert statuses[0] == "stopped"

@@ -16,7 +16,7 @@ from screens.widgets import ranking
 from screens.widgets.grid import Grid
 from tests.library import NAME, open_library
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, press_each, screen_text, settle, type_text
+from tests.screens.helpers import SMALL, WIDE, app_on, press_each, screen_text, settle, type_text, until
 from workbench.desk import Desk
 from workbench.ports import Cancel
 from workbench.records.retrieval import FusedHit, FusionResult, SearchOptions, SearchResult
@@ -225,11 +225,7 @@ async def test_a_saved_session_plays_by_itself(desk: Desk) -> None:
         await pilot.press("enter")
         await settle(pilot)
         await pilot.press("alt+p")
-        for _ in range(100):
-            await pilot.pause(0.02)
-            if question(app) == "six":
-                break
-        assert question(app) == "six"
+        await until(pilot, lambda: question(app) == "six")
 
 
 async def test_saving_before_anything_is_typed_says_so(desk: Desk) -> None:

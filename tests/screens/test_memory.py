@@ -28,7 +28,6 @@ async def test_context_and_type_change_the_estimate_and_the_load_uses_them() -> 
         assert "191 MiB" in seen
         await pilot.press("minus", "enter")
         await settle(pilot)
-        await pilot.pause(0.4)
         assert desk.model
         assert (desk.model.settings.context, desk.model.settings.kv_type) == (8192, "q8_0")
 

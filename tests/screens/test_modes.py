@@ -12,7 +12,7 @@ from screens.ingest import IngestScreen, share
 from screens.widgets.grid import Grid
 from screens.widgets.passage import Passage
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle, type_text
 from workbench.records.corpus import IngestProgress
 
 
@@ -41,7 +41,6 @@ async def test_enter_loads_a_model_and_u_tells_what_came_back() -> None:
         await settle(pilot)
         await pilot.press("down", "down", "enter")
         await settle(pilot)
-        await pilot.pause(0.4)
         assert desk.model is not None
         assert desk.model.file.name == "SmolLM2-135M-Instruct.Q4_1.gguf"
         seen = screen_text(app)
@@ -50,8 +49,7 @@ async def test_enter_loads_a_model_and_u_tells_what_came_back() -> None:
         assert re.search(r"✓ fits · incl\. \d+ MiB process", seen)
         await pilot.press("u")
         await settle(pilot)
-        await pilot.pause(0.4)
-        assert "Unloaded: 226 MiB came back." in screen_text(app)
+        await sees(pilot, "Unloaded: 226 MiB came back.")
         assert "no model loaded" in screen_text(app)
 
 
@@ -63,8 +61,7 @@ async def test_loading_is_stopped_with_escape_and_nothing_is_loaded() -> None:
         await pilot.press("f1")
         await settle(pilot)
         await pilot.press("enter")
-        await pilot.pause(0.5)
-        assert "loading ▓" in screen_text(app)
+        await sees(pilot, "loading ▓")
         await pilot.press("escape")
         await settle(pilot)
         assert desk.model is None
@@ -82,8 +79,7 @@ async def test_a_model_that_does_not_load_leaves_an_error_and_a_working_screen()
         assert isinstance(app.screen, ErrorDialog)
         assert "exit 134" in screen_text(app)
         await pilot.press("escape")
-        await pilot.pause(0.4)
-        assert "no model loaded" in screen_text(app)
+        await sees(pilot, "no model loaded")
 
 
 async def test_a_folder_is_added_and_a_path_that_is_none_is_refused() -> None:
@@ -349,9 +345,7 @@ async def test_a_model_that_died_is_told_and_no_longer_shown_as_loaded() -> None
         await pilot.press("down", "down", "enter")
         await settle(pilot)
         desk.kill("The language model's process ended: It was ended by SIGKILL.")
-        await pilot.pause(0.5)
-        seen = screen_text(app)
-        assert "✗ the model's process ended · R tells why" in seen
+        seen = await sees(pilot, "✗ the model's process ended · R tells why")
         assert "●" not in seen.splitlines()[3]
 
 

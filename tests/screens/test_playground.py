@@ -19,7 +19,7 @@ from screens.models.transcript import PART, Transcript, Turn, cut
 from storage import open_store
 from tests.engine.conftest import model_path
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, settle
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, sees, settle, until
 from workbench.desk import Desk
 from workbench.playground.structured import INVOICE
 from workbench.records.answers import EngineTimes, Generation, Message
@@ -56,7 +56,6 @@ async def open_playground(pilot: Pilot[int], desk: FakeDesk) -> Input:
     await settle(pilot)
     await pilot.press("l")
     await settle(pilot)
-    await pilot.pause(0.3)
     await pilot.press("p")
     await settle(pilot)
     return pilot.app.screen.query_one("#say", Input)
@@ -170,8 +169,7 @@ async def test_the_states_are_seen_and_escape_cancels_and_keeps_what_is_written(
         await open_playground(pilot, desk)
         app.screen.query_one("#say", Input).value = "When?"
         await pilot.press("enter")
-        await pilot.pause(0.2)
-        assert "● partial" in screen_text(app)
+        await sees(pilot, "● partial")
         assert "esc cancels" in screen_text(app)
         await pilot.press("escape")
         await settle(pilot)
@@ -317,13 +315,12 @@ async def test_a_death_is_told_once_and_r_loads_the_model_again_as_it_was() -> N
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await open_playground(pilot, desk)
         await say(pilot, "When?")
-        await pilot.pause(0.5)
-        assert isinstance(app.screen, ErrorDialog)
+        await until(pilot, lambda: isinstance(app.screen, ErrorDialog))
         assert "r tries again with the same settings" in screen_text(app)
         assert not app._notifications
         await pilot.press("r")
         await settle(pilot)
-        await pilot.pause(0.5)
+        await until(pilot, lambda: "then write to it here" not in screen_text(app))
         seen = screen_text(app)
         assert desk.model
         assert "█" not in seen
@@ -383,29 +380,16 @@ async def test_the_real_model_answers_is_gauged_and_stopped(tmp_path: Path) -> N
             await settle(pilot)
             await pilot.press("p")
             await settle(pilot)
-            await pilot.pause(0.5)
-            assert "✓ chat template" in screen_text(app)
+            await sees(pilot, "✓ chat template")
             app.screen.query_one("#say", Input).value = "Count to ten thousand. " * 40
             await pilot.press("enter")
-            for _ in range(200):
-                await pilot.pause(0.05)
-                if "◦ started" in screen_text(app) and "s left" in screen_text(app):
-                    break
+            await until(pilot, lambda: "◦ started" in screen_text(app) and "s left" in screen_text(app))
             assert "reads the prompt: " in screen_text(app)
-            for _ in range(600):
-                await pilot.pause(0.05)
-                if "● partial" in screen_text(app):
-                    break
-            assert "● partial" in screen_text(app)
+            await sees(pilot, "● partial")
             await pilot.press("escape")
-            for _ in range(100):
-                await pilot.pause(0.05)
-                if app.jobs.idle:
-                    break
-            await pilot.pause(0.4)
-            seen = screen_text(app)
+            await settle(pilot)
+            seen = await sees(pilot, "RSS")
             assert "~ cancelled" in seen
-            assert "RSS" in seen
             assert "VRAM" in seen
             assert desk.playground.kept()[-1].role == "assistant"
     finally:

@@ -14,7 +14,7 @@ from screens.ingest import IngestScreen
 from screens.widgets.answer import AnswerPane
 from storage import open_store
 from tests.library import NAME, open_library
-from tests.screens.helpers import WIDE, screen_text, settle, type_text
+from tests.screens.helpers import WIDE, screen_text, settle, type_text, until
 from workbench.desk import Desk
 from workbench.records.corpus import IngestRequest
 
@@ -39,11 +39,8 @@ async def test_from_an_empty_file_to_a_cited_answer(desk: Desk) -> None:
         app.screen.query_one("#paths", Input).value = f"'{DEMO}'"
         app.screen.query_one("#collection", Input).value = "faro"
         await pilot.press("ctrl+s")
-        for _ in range(300):
-            await settle(pilot)
-            if app.ingest is not None and app.ingest.done:
-                break
-        await pilot.pause(0.3)
+        await until(pilot, lambda: app.ingest is not None and app.ingest.done)
+        await settle(pilot)
         assert isinstance(app.screen, IngestScreen)
         assert "added" in screen_text(app)
         await pilot.press("escape")

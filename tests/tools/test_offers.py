@@ -14,7 +14,7 @@ from screens.style import plain
 from screens.tools.form import FormDialog
 from screens.widgets.grid import Grid
 from storage import open_store
-from tests.screens.helpers import LARGE, settle
+from tests.screens.helpers import LARGE, settle, until
 from workbench.desk import Desk
 from workbench.records.inventory import Offer
 
@@ -62,10 +62,7 @@ async def test_offers_are_written_filtered_dated_probed_and_dropped(tmp_path: Pa
         await fill(pilot, provider=GONE, model="m", endpoint=GONE)
         app.screen.query_one("#offers-grid", Grid).go_to(f"{GONE}#m")
         await pilot.press("p")
-        for _ in range(40):
-            await settle(pilot)
-            if "The layer that fails" in told(pilot):
-                break
+        await until(pilot, lambda: "The layer that fails" in told(pilot))
         assert "The layer that fails: address" in told(pilot)
         await settle(pilot)
         assert rows(pilot)[f"{GONE}#m"][2].split() == ["✗", "✗", "·", "·"]

@@ -14,7 +14,7 @@ from screens.tools import ToolsScreen
 from screens.tools.form import FormDialog
 from screens.widgets.grid import Grid
 from storage import open_store
-from tests.screens.helpers import LARGE, settle
+from tests.screens.helpers import LARGE, settle, until
 from tests.servers.conftest import embedding_server, llama_server
 from workbench.desk import Desk
 from workbench.usage.times import call_phases
@@ -24,12 +24,10 @@ __all__ = ["embedding_server", "llama_server"]
 
 async def report(pilot: Pilot[int], words: str) -> str:
     """What the pane beside the list says, once it holds ``words``."""
-    for _ in range(60):
-        await settle(pilot)
-        told = str(pilot.app.screen.query_one("#report Static", Static).render())
-        if words in told:
-            break
-    return told
+    pane = pilot.app.screen.query_one("#report Static", Static)
+    await until(pilot, lambda: words in str(pane.render()))
+    await settle(pilot)
+    return str(pane.render())
 
 
 @pytest.mark.model
