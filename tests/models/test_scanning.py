@@ -139,6 +139,36 @@ def test_environment_variables_say_where_tools_keep_models(home: Path, tmp_path:
     assert list(all_kept({}, home)) == []
 
 
+@pytest.mark.parametrize("pointed", [False, True])
+def test_lm_studio_says_in_its_settings_where_it_keeps_models(home: Path, tmp_path: Path, pointed: bool) -> None:
+    folder = tmp_path / "big disk/models"
+    own = tmp_path / "elsewhere" if pointed else home / ".lmstudio"
+    for repository in (folder / "maker/Tiny-GGUF", own / "models/maker/Other-GGUF"):
+        repository.mkdir(parents=True)
+        write_model(repository / "Model-F16.gguf")
+    (own / "settings.json").write_text(json.dumps({"downloadsFolder": str(folder)}), "utf-8-sig")
+    if pointed:
+        (home / ".lmstudio-home-pointer").write_text(f"{own}\n")
+    assert [f.place.name for f in all_kept({}, home)] == ["maker/Tiny-GGUF", "maker/Other-GGUF"]
+
+
+def test_settings_of_lm_studio_that_name_no_folder_leave_its_own(home: Path) -> None:
+    repository = home / ".lmstudio/models/maker/Tiny-GGUF"
+    repository.mkdir(parents=True)
+    write_model(repository / "Tiny-F16.gguf")
+    for settings in (
+        b"",
+        b"null",
+        b"{}",
+        b'{"downloadsFolder": 3}',
+        b'{"downloadsFolder": "."}',
+        b"[" * 100_000,
+        b"\xff",
+    ):
+        (home / ".lmstudio/settings.json").write_bytes(settings)
+        assert [f.place.name for f in all_kept({}, home)] == ["maker/Tiny-GGUF"], settings[:30]
+
+
 def test_a_missing_blob_is_a_problem_of_that_model_alone(home: Path, tmp_path: Path) -> None:
     keep_in_ollama(home, write_model(tmp_path / "Tiny-F16.gguf"), HASH).unlink()
     (file,) = scan([], all_kept({}, home))

@@ -1,8 +1,8 @@
 """Where other tools keep model files, and what they call them.
 
 Ollama: ``manifests/HOST/NAMESPACE/MODEL/TAG`` are JSON and list blobs by digest. LM Studio:
-``PUBLISHER/REPOSITORY/FILE``. The Hugging Face cache: ``models--ORGANISATION--NAME/snapshots/REVISION/FILE``, links to
-``blobs/DIGEST``.
+``PUBLISHER/REPOSITORY/FILE``, in the folder that its ``settings.json`` names. The Hugging Face cache:
+``models--ORGANISATION--NAME/snapshots/REVISION/FILE``, links to ``blobs/DIGEST``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -76,6 +77,28 @@ def in_lm_studio(root: Path) -> Iterator[Found]:
         yield Found(Place("lmstudio", str(path), "/".join(path.relative_to(root).parts[:-1][:2])))
 
 
+def lm_studio_folders(home: Path) -> list[Path]:
+    """Where LM Studio keeps models: in the folder chosen in its settings, in its own, and in that of old versions.
+
+    Its own is ``~/.lmstudio``, or what ``~/.lmstudio-home-pointer`` names.
+    """
+    own = [home / ".lmstudio", home / ".cache/lm-studio"]
+    with suppress(OSError, UnicodeError):
+        if pointed := (home / ".lmstudio-home-pointer").read_text("utf-8-sig").strip():
+            own.insert(0, Path(pointed))
+    folders = [folder for root in own for folder in (*_chosen_folder(root), root / "models")]
+    return list(dict.fromkeys(folder.resolve() for folder in folders))
+
+
+def _chosen_folder(root: Path) -> list[Path]:
+    try:
+        settings = json.loads((root / "settings.json").read_text("utf-8-sig"))  # it may begin with a byte order mark
+        chosen = Path(settings["downloadsFolder"]).expanduser()
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, RecursionError):
+        return []
+    return [chosen] if chosen.is_absolute() else []
+
+
 def in_hugging_face(root: Path) -> Iterator[Found]:
     """GGUF files in the snapshots of the Hugging Face cache."""
     for repository in sorted(root.glob("models--*")):
@@ -91,7 +114,7 @@ def all_kept(environment: Mapping[str, str] | None = None, home: Path | None = N
     ollama = environment.get("OLLAMA_MODELS")
     for root in [Path(ollama)] if ollama else [home / ".ollama/models", Path("/usr/share/ollama/.ollama/models")]:
         yield from in_ollama(root)
-    for root in (home / ".lmstudio/models", home / ".cache/lm-studio/models"):
+    for root in lm_studio_folders(home):
         yield from in_lm_studio(root)
     cache = environment.get("HF_HOME") or Path(environment.get("XDG_CACHE_HOME") or home / ".cache", "huggingface")
     yield from in_hugging_face(Path(environment.get("HF_HUB_CACHE") or Path(cache, "hub")))
