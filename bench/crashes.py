@@ -3,12 +3,13 @@
 Each kind is made of MODEL (a copy of it, changed), loaded and asked as the workbench does it. Printed is the table of
 docs/engine.md. That this program is still there to print it is the point: what dies is a child process.
 
-Run: python -m bench.crashes MODEL.gguf
+Run: python -m bench.crashes MODEL.gguf, and not as root, who may read everything.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import struct
 import sys
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import psutil
 
 from workbench.engine.client import ChildGenerator, load_generator
@@ -26,10 +28,12 @@ from workbench.engine.gguf_header import read_header
 from workbench.engine.safer import safer
 from workbench.errors import EngineError, WorkbenchError
 from workbench.memory.room import fit, room
+from workbench.playground.words import silence_words
 from workbench.records.answers import Message
 from workbench.records.models import Adapter, GenerationSettings, LoadProgress, LoadSettings, SaferLoad
 
 SMALL: Final = LoadSettings(context=512)
+ANSWERS, SILENT, ENDS = "It loads and answers", "It loads and is silent", "The answer ends"
 HEADER: Final = 8 << 20
 """Bytes within which every change of a header is made."""
 
@@ -76,6 +80,7 @@ def try_kind(kind: Kind, model: Path, folder: Path) -> Outcome:
     """Makes it go wrong in ``folder``, and says what the person sees."""
     trial = Trial(model, folder / "model.gguf")
     shutil.copyfile(model, trial.path)
+    ADAPTER.parent.mkdir(exist_ok=True)
     made = kind.damage(trial)
     trial = replace(trial, path=made) if isinstance(made, Path) else trial
     generator: ChildGenerator | None = None
@@ -90,6 +95,7 @@ def try_kind(kind: Kind, model: Path, folder: Path) -> Outcome:
     finally:
         if generator:
             generator.close()
+        shutil.rmtree(ADAPTER.parent)
 
 
 def _proposed(error: EngineError, kind: Kind, trial: Trial) -> SaferLoad | None:
@@ -112,8 +118,9 @@ def _ask(kind: Kind, generator: ChildGenerator) -> Outcome:
     prompt = generator.render([Message("user", "What is the capital of France?")])
     *_, last = generator.generate(prompt, kind.ask)
     if last.error:
-        return Outcome(kind.name, "The answer ends", last.error)
-    return Outcome(kind.name, "It loads and answers", last.text.strip().replace("\n", " ")[:60])
+        return Outcome(kind.name, ENDS, last.error)
+    said = last.text.strip().replace("\n", " ")[:60]
+    return Outcome(kind.name, ANSWERS, said) if said else Outcome(kind.name, SILENT, silence_words())
 
 
 def newest_child() -> int:
@@ -202,13 +209,30 @@ def little_memory(mebibytes: int) -> Callable[[Trial], None]:
     return limit
 
 
-def _adapter(damage: Callable[[Path], object]) -> tuple[LoadSettings, Callable[[Trial], object]]:
-    path = Path(tempfile.gettempdir()) / f"workbench-adapter-{os.getpid()}.gguf"
-    return replace(SMALL, adapters=(Adapter(str(path)),)), lambda _: damage(path)
+ADAPTER: Final = Path(tempfile.gettempdir()) / f"workbench-{os.getpid()}" / "adapter.gguf"
+ADAPTED: Final = replace(SMALL, adapters=(Adapter(str(ADAPTER)),))
 
 
-MISSING_ADAPTER, without_adapter = _adapter(lambda path: path.unlink(missing_ok=True))
-NO_ADAPTER, text_as_adapter = _adapter(lambda path: path.write_text("not a LoRA"))
+def adapter(architecture: str, width: int) -> Callable[[Trial], None]:
+    """A LoRA of rank 2 for the query of the first layer of a model so wide."""
+
+    def write(_: Trial) -> None:
+        from gguf import GGUFWriter
+
+        writer = GGUFWriter(ADAPTER, architecture)
+        writer.add_type("adapter")
+        writer.add_string("adapter.type", "lora")
+        writer.add_float32("adapter.lora.alpha", 2.0)
+        writer.add_tensor(f"{TENSOR}.lora_a", np.zeros((2, width), np.float32))
+        writer.add_tensor(f"{TENSOR}.lora_b", np.zeros((width, 2), np.float32))
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+
+    return write
+
+
 TENSOR: Final = "blk.0.attn_q.weight"
 """After its name in the header: u32 dimensions, u64 for each of the two, u32 type, u64 offset."""
 EPSILON: Final = "llama.attention.layer_norm_rms_epsilon"
@@ -244,8 +268,11 @@ KINDS: Final = (
     Kind("no memory for the context", load=LoadSettings(context=65_536), starting=little_memory(1_200)),
     Kind("a context larger than the machine", load=LoadSettings(context=1 << 30)),
     Kind("KV in q4_0 without flash attention", load=replace(SMALL, kv_type="q4_0", flash_attention=False)),
-    Kind("the adapter isn't there", without_adapter, MISSING_ADAPTER),
-    Kind("the adapter is none", text_as_adapter, NO_ADAPTER),
+    Kind("the adapter isn't there", lambda _: ADAPTER.unlink(missing_ok=True), ADAPTED),
+    Kind("the adapter is none", lambda _: ADAPTER.write_text("not a LoRA"), ADAPTED),
+    Kind("the adapter is a model", lambda trial: ADAPTER.write_bytes(trial.model.read_bytes()), ADAPTED),
+    Kind("the adapter is for another architecture", adapter("qwen2", 896), ADAPTED),
+    Kind("the adapter is for a wider model", adapter("llama", 2048), ADAPTED),
     Kind("a broken grammar", ask=GenerationSettings(max_tokens=4, grammar='root ::= "yes')),
     Kind("a grammar without a root", ask=GenerationSettings(max_tokens=4, grammar='answer ::= "yes"')),
     Kind("a broken schema", ask=GenerationSettings(max_tokens=4, json_schema='{"type": "nothing"}')),
@@ -263,7 +290,7 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def _short(message: str) -> str:
-    message = message.replace("|", "\\|").replace(tempfile.gettempdir(), "…")
+    message = re.sub(r"/\S*/", "…/", message.replace("|", "\\|"))
     return message if len(message) <= 160 else message[:159] + "…"
 
 
@@ -274,7 +301,6 @@ def main(model: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             outcomes.append(try_kind(kind, model, Path(folder)))
         print(kind.name, file=sys.stderr)
-    Path(NO_ADAPTER.adapters[0].path).unlink(missing_ok=True)
     print(table(outcomes))
 
 

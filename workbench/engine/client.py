@@ -198,7 +198,7 @@ class ChildGenerator:
                 case protocol.Failed():
                     raise EngineError(
                         tr("The measurement failed"),
-                        _generation_error(event),
+                        tr("The engine couldn't compute it: {reason}.", reason=event.detail),
                         tr("Load the model with a larger context, or measure fewer tokens."),
                         log=self._process.log,
                     )
@@ -229,11 +229,12 @@ class ChildGenerator:
 def _generation_error(failed: protocol.Failed) -> str:
     match failed.kind:
         case "grammar" if failed.detail:
-            return tr("The grammar doesn't parse: {reason}", reason=failed.detail)
+            return tr("The grammar doesn't parse: {reason}. Correct it, or ask without it.", reason=failed.detail)
         case "grammar":
-            return tr("The grammar has no root rule, or left the model no token to go on with.")
+            return tr("The grammar left the model no token to go on with. Correct it, or ask without it.")
         case "schema":
-            return tr("The engine can't make a grammar of the schema: {reason}", reason=failed.detail)
+            why = tr("The engine can't make a grammar of the schema: {reason}.", reason=failed.detail)
+            return why + " " + tr("Correct the schema, or ask without a grammar.")
         case "recursion":
             return tr("The schema refers to itself, which a grammar can't: ask without a grammar.")
         case "size":
@@ -241,4 +242,5 @@ def _generation_error(failed: protocol.Failed) -> str:
         case "prompt":
             return tr("The prompt is empty.")
         case _:
-            return tr("The engine couldn't compute it: {reason}", reason=failed.detail)
+            why = tr("The engine couldn't compute it: {reason}.", reason=failed.detail)
+            return why + " " + tr("Load the model with a larger context or with smaller batches.")

@@ -9,7 +9,7 @@ from typing import Final
 
 import psutil
 
-from workbench.engine.gguf_header import SPLIT_NAME
+from workbench.engine.gguf_header import SPLIT_NAME, read_header
 from workbench.engine.protocol import Failed
 from workbench.errors import EngineError, UsageError
 from workbench.i18n import tr
@@ -42,14 +42,8 @@ def check_load(file: ModelFile, settings: LoadSettings) -> None:
         raise UsageError(
             tr("Bad load settings"), tr("Context and batch start at 1, threads at 0."), tr("Correct the setting.")
         )
-    missing = next((adapter.path for adapter in settings.adapters if not Path(adapter.path).is_file()), "")
-    if missing:
-        raise EngineError(
-            tr("No such adapter"),
-            tr("There is no file {path}.", path=missing),
-            tr("Correct the path, or load the model without the adapter."),
-            cause="adapter",
-        )
+    for adapter in settings.adapters:
+        _check_adapter(Path(adapter.path), file)
     expected, machine = estimate(file, settings), psutil.virtual_memory().total
     if expected and expected.kv_cache > machine:
         raise EngineError(
@@ -63,6 +57,39 @@ def check_load(file: ModelFile, settings: LoadSettings) -> None:
             tr("Choose a smaller context."),
             cause="context",
         )
+
+
+def _check_adapter(path: Path, model: ModelFile) -> None:
+    """What its header tells of it is told before gigabytes of weights are read. Raises EngineError."""
+    if not path.is_file():
+        raise EngineError(
+            tr("No such adapter"),
+            tr("There is no file {path}.", path=path),
+            tr("Correct the path, or load the model without the adapter."),
+            cause="adapter",
+        )
+    adapter = read_header(path)
+    why = adapter.problem
+    if not why and adapter.kind != "adapter":
+        why = tr("Its header says that it is of the kind “{kind}”.", kind=adapter.kind)
+    if not why and adapter.architecture != model.architecture:
+        why = tr(
+            "It was made for the architecture “{made}”, and the model's is “{model}”.",
+            made=adapter.architecture,
+            model=model.architecture,
+        )
+    if why:
+        raise _adapter_error(model, f"{adapter.name}: {why}")
+
+
+def _adapter_error(model: ModelFile, why: str, log: tuple[str, ...] = ()) -> EngineError:
+    return EngineError(
+        tr("The adapter doesn't fit {name}", name=model.name),
+        why,
+        tr("Use an adapter that was made for this model, or load it without."),
+        log=log,
+        cause="adapter",
+    )
 
 
 def _remedy(path: Path) -> str:
@@ -82,13 +109,7 @@ def load_error(failed: Failed, file: ModelFile, settings: LoadSettings, log: tup
     """A load that the engine refused and that its process outlived."""
     told = failed.detail
     if failed.kind == "adapter":
-        return EngineError(
-            tr("The adapter doesn't fit {name}", name=file.name),
-            told or tr("The engine gave no reason."),
-            tr("Use an adapter that was made for this model, or load it without."),
-            log=log,
-            cause="adapter",
-        )
+        return _adapter_error(file, told or tr("The engine gave no reason."), log)
     if NO_MEMORY.search(told) or any(NO_MEMORY.search(line) for line in log):
         return EngineError(
             tr("Not enough memory for {name}", name=file.name),
