@@ -26,11 +26,8 @@ from workbench.records.corpus import (
 FieldRow = tuple[str, str, str | int | float]
 
 COLLECTION: Final = """
-    SELECT l.id, l.name, l.recipe, l.mandatory_filter, l.version, l.created,
-        (SELECT count(*) FROM document d WHERE d.collection_id = l.id),
-        (SELECT count(*) FROM chunk c JOIN corpus_index i ON i.id = c.index_id
-         WHERE i.collection_id = l.id AND i.status = 'current')
-    FROM collection l
+    SELECT l.id, l.name, l.recipe, l.mandatory_filter, l.version, l.created, coalesce(i.id, 0)
+    FROM collection l LEFT JOIN corpus_index i ON i.collection_id = l.id AND i.status = 'current'
 """
 INDEX: Final = """
     SELECT i.id, l.name, i.embedder, i.recipe, i.status, i.created, i.form, i.replaced
@@ -75,9 +72,9 @@ def record_json(record: object) -> str:
     return json.dumps(encode(record), sort_keys=True)
 
 
-def collection_record(row: tuple[Any, ...]) -> Collection:
-    """From a row of ``COLLECTION``."""
-    number, name, recipe, mandatory, version, created, documents, chunks = row
+def collection_record(row: tuple[Any, ...], documents: int, chunks: int) -> Collection:
+    """From a row of ``COLLECTION`` and what was counted of it."""
+    number, name, recipe, mandatory, version, created, _ = row
     return Collection(
         number, name, decode(Recipe, json.loads(recipe)), mandatory, version, _time(created), documents, chunks
     )

@@ -242,6 +242,40 @@ def test_retired_documents_are_listed_and_not_retrieved(store: FileStore, index:
     assert len(found(store, index, "shared words")) == 2
 
 
+def test_counts_that_are_kept_follow_every_change(store: FileStore, index: Index) -> None:
+    def counted() -> tuple[int, int]:
+        known = store.corpus.collection("laws")
+        assert (known,) == store.corpus.collections()
+        return known.documents, known.chunks
+
+    assert counted() == (0, 0)
+    document = document_of("a.txt", "")
+    put(store, index, document, ["one", "two", "three"])
+    assert counted() == counted() == (1, 3)
+    put(store, index, document, ["one", "two"])
+    put(store, index, document_of("b.txt", ""), ["four"])
+    assert counted() == (2, 3)
+    store.corpus.switch_index(store.corpus.open_index("laws", embedder("f2"), Recipe()).id)
+    assert counted() == (2, 0)
+    store.corpus.switch_index(index.id)
+    store.corpus.delete_documents([document.id])
+    assert counted() == (1, 1)
+    store.corpus.delete_collection("laws")
+    store.corpus.create_collection("laws", Recipe())  # which may get the same number
+    put(store, store.corpus.open_index("laws", embedder(), Recipe()), document, ["one"])
+    assert counted() == (1, 1)
+
+
+def test_counts_that_are_kept_follow_another_process(store: FileStore, index: Index) -> None:
+    put(store, index, document_of("a.txt", ""), ["one"])
+    assert store.corpus.collection("laws").chunks == 1
+    other = open_store(store.path)
+    assert isinstance(other, FileStore)
+    put(other, index, document_of("b.txt", ""), ["two"])
+    other.close()
+    assert store.corpus.collection("laws").chunks == 2
+
+
 def test_deleting_is_proved(store: FileStore, index: Index) -> None:
     document, kept = document_of("a.txt", "", metadata={"year": 2026}), document_of("b.txt", "")
     put(store, index, document, ["zebra one", "zebra two", "…"], chunk_metadata={"part": 1})
