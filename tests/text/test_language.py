@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data import shared
-from workbench.text.language import detect
+from workbench.text.language import detect, languages
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -44,6 +44,25 @@ def test_one_sentence_is_enough(language: str, text: str) -> None:
 @pytest.mark.parametrize("text", ["", "   ", "12345 67.8", "HTTP 404", "Temüjin", "x = y + z", "\x00\ud800"])
 def test_no_evidence_gives_no_answer(text: str) -> None:
     assert detect(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Google. (2026). Image understanding. https://ai.google.dev/gemini-api/docs/image, https://ai.google.dev/adk",
+        r"s_t^{(\ell)}=W_r^{(\ell)}\operatorname{LN}(u_t^{(\ell)}) p_t=\operatorname{softmax}(s_t)",
+        "style DIAG fill:#F5F5F5,stroke:#000000,stroke-width:2\n    style MATRIX fill:#F5F5F5,stroke:#000000",
+        "Suspendisse vel felis. Ut lorem lorem, interdum eu, tincidunt sit amet, laoreet vitae, arcu. Aenean faucibus",
+    ],
+)
+def test_addresses_formulas_code_and_filler_are_in_no_language(text: str) -> None:
+    assert detect(text) == ""
+
+
+def test_a_list_of_works_is_in_the_languages_of_its_titles() -> None:
+    works = "Google. (2026). Overview. https://ai.google.dev/gemini-api/docs/overview-of-what-is-new. " * 4
+    assert languages(works) == {}
+    assert set(languages(works + "The rules that hold for all of them are in the other part of this work.")) == {"en"}
 
 
 @given(st.text(max_size=200))

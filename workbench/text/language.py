@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from math import sqrt
 from operator import itemgetter
 from typing import Final
@@ -15,8 +16,12 @@ from workbench.text.sentences import sentences
 
 _LIKELIER: Final = ("en", "es")  # what the workbench's documents are mostly written in: they win when in doubt
 _SAMPLE: Final = 4000  # characters looked at: more changes nothing
-_LETTERS: Final = re.compile(r"[^\W\d_]+")
+_LETTERS: Final = re.compile(r"(?<!\\)\b[^\W\d_]+\b")  # no part of a name like s_t, #F5F5F5 or \softmax
+_ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+")
+"""Its words are of no language: "ai" is no Italian in ``ai.google.dev``."""
 _TELLING: Final = 8  # words that tell a sentence's language
+_SHARE: Final = 0.1
+"""Of as many words and more, those that tell: code, lists of works and pseudo-Latin have fewer, by chance."""
 _KANA: Final = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _HANGUL: Final = re.compile(r"[\uac00-\ud7af\u1100-\u11ff]")
@@ -81,24 +86,25 @@ _LETTER_WEIGHTS: Final = {
 
 def detect(text: str) -> str:
     """ISO 639-1 code of the language ``text`` is mostly in (en, es, pt, fr, de, it, ca, zh, ja, ko); "" when unsure."""
-    sample = text[:_SAMPLE].lower()
+    sample = _ADDRESS.sub(" ", text[:_SAMPLE].lower())
     words = _LETTERS.findall(sample)
     script = _asian_script(sample, sum(map(len, words)))
     if script:
         return script
     scores = _scores(sample, words)
     (best, first), (_, second) = sorted(scores.items(), key=itemgetter(1), reverse=True)[:2]
-    return best if first >= 0.5 and first >= 1.15 * second else ""
+    sure = first >= 0.5 and first >= 1.15 * second
+    return best if sure and (len(words) < _TELLING or _told_by(words, best) >= _SHARE * len(words)) else ""
 
 
 def languages(text: str) -> dict[str, int]:
     """Characters of ``text`` by language, of those sentences whose language can be told: eight words and more."""
     found: Counter[str] = Counter()
     for start, end in sentences(text):
-        sentence = text[start:end]
+        sentence = _ADDRESS.sub(" ", text[start:end])
         asian = _asian_script(sentence, len(sentence))
         if (asian or len(_LETTERS.findall(sentence)) >= _TELLING) and (language := asian or detect(sentence)):
-            found[language] += end - start
+            found[language] += len(sentence)
     return dict(found)
 
 
@@ -110,6 +116,11 @@ def _asian_script(sample: str, letters: int) -> str:
     if hangul > kana + han:
         return "ko"
     return "ja" if 10 * kana > kana + han else "zh"
+
+
+def _told_by(words: Sequence[str], language: str) -> int:
+    """How many of the words are the language's."""
+    return sum(any(known == language for known, _ in _WEIGHTS.get(word, ())) for word in words)
 
 
 def _scores(sample: str, words: list[str]) -> dict[str, float]:
