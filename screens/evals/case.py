@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.widgets import Static
 
 from screens.evals.judges import verdict_lines
@@ -49,6 +50,10 @@ class RankTable(Static):
     def on_resize(self) -> None:
         """Fits the texts to the new width."""
         self._draw()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """A line a result: a share of the width can be measured a cell narrower than it is drawn, and would wrap."""
+        return 1 + len(self._ranked)
 
     def _draw(self) -> None:
         width = self.content_size.width or 60

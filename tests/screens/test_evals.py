@@ -12,7 +12,7 @@ from textual.widgets import Input, Select, TextArea
 
 from screens.app import WorkbenchApp
 from screens.dialogs import ChoiceDialog, ConfirmDialog, ErrorDialog, NoteDialog, PassageDialog
-from screens.evals.case import CasePane
+from screens.evals.case import CasePane, RankTable
 from screens.evals.decide import DecisionDialog, ExportDialog, LabelDialog
 from screens.evals.gates import GatesScreen, LockDialog
 from screens.evals.imported import ProblemsScreen
@@ -94,7 +94,7 @@ async def test_a_large_terminal_shows_the_questions_and_gold_beside_the_results(
 
 async def test_a_case_shows_claims_citations_ranks_cuts_scores_times_and_the_other_run() -> None:
     app = app_on(FakeDesk())
-    async with app.run_test(size=(160, 50)) as pilot:
+    async with app.run_test(size=(161, 50)) as pilot:
         seen = await on_evals(pilot)
         assert "The gold was found, and the budget left it out." in seen
         assert "→ Fewer duplicates, or a budget of 1,200 tokens." in seen
@@ -104,6 +104,8 @@ async def test_a_case_shows_claims_citations_ranks_cuts_scores_times_and_the_oth
         assert "“A payment is overdue" in seen
         assert "gold first at rank 3 of 5" in seen
         assert "★ 3    ✂ budget" in seen
+        results = app.screen.query_one(RankTable)
+        assert results.size.height == len(str(results.visual).splitlines())  # no gap between results and scores
         assert "prompt 1,204 / 4,096" in seen
         assert "lexical 3.1" in seen
 
