@@ -17,7 +17,7 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
@@ -27,6 +27,7 @@ from typing import get_args
 
 from textual.widgets import Input
 
+from bench.large_file import chunks_of
 from bench.xquad import load
 from screens.app import WorkbenchApp
 from screens.corpus.chunks import ChunkPane
@@ -34,10 +35,10 @@ from screens.corpus.screen import CorpusScreen
 from screens.widgets.paged import PagedGrid
 from storage import open_store
 from workbench.__main__ import open_desk
-from workbench.corpus.identity import document_id, sha256, short_id
+from workbench.corpus.identity import document_id, sha256
 from workbench.desk import Desk
 from workbench.records.browsing import ChunkOrder
-from workbench.records.corpus import Chunk, Document, EmbedderInfo, ParsedDocument, Recipe
+from workbench.records.corpus import Document, EmbedderInfo, ParsedDocument, Recipe
 from workbench.text.sentences import sentences
 
 COLLECTION = "bench"
@@ -61,7 +62,7 @@ def build(path: Path, chunks: int) -> None:
         text = "\n\n".join(texts)
         document = _document(number, language, text)
         parsed = ParsedDocument(text, document.title, "text/plain", ())
-        store.corpus.put_document(index, document, parsed, list(_chunks(document, texts)), {})
+        store.corpus.put_document(index, document, parsed, list(chunks_of(document, texts)), {})
     store.close()
 
 
@@ -82,31 +83,6 @@ def _document(number: int, language: str, text: str) -> Document:
         metadata={"year": 2000 + number % 27, "date": date(2000 + number % 27, 1 + number % 12, 1)},
         ingested=datetime.now(UTC),
     )
-
-
-def _chunks(document: Document, texts: list[str]) -> Iterator[Chunk]:
-    start = 0
-    for ordinal, text in enumerate(texts):
-        yield Chunk(
-            id=short_id(document.id, str(ordinal)),
-            document_id=document.id,
-            source_id=document.source_id,
-            ordinal=ordinal,
-            start=start,
-            end=start + len(text),
-            text=text,
-            header="",
-            heading=(),
-            kind="paragraph",
-            page=None,
-            page_label="",
-            language=document.language,
-            tokens=len(text) // 4,
-            tiktoken_tokens=len(text) // 5,
-            truncated=False,
-            hash=sha256(text),
-        )
-        start += len(text) + 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ of the text. Building 100,000 chunks takes a few minutes.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -78,7 +78,7 @@ class _Maker:
             metadata={"year": 2000 + number % 27},
             ingested=datetime.now(UTC),
         )
-        chunks = list(_chunks(document, texts))
+        chunks = list(chunks_of(document, texts))
         by_id = {chunk.id: vector for chunk, vector in zip(chunks, vectors, strict=True)}
         assert callable(store)
         store(index, document, ParsedDocument(text, name, "text/plain", ()), chunks, by_id)
@@ -96,7 +96,8 @@ class _Maker:
             )
 
 
-def _chunks(document: Document, texts: tuple[str, ...]) -> Iterator[Chunk]:
+def chunks_of(document: Document, texts: Sequence[str]) -> Iterator[Chunk]:
+    """A chunk a text, one after another, an empty line apart, with the length in tokens guessed."""
     start = 0
     for ordinal, text in enumerate(texts):
         yield Chunk(
