@@ -207,6 +207,7 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
 def test_xquad_has_its_1190_questions_with_gold_paragraphs() -> None:
     result = read_dataset(shared("xquad", "xquad.es.json"))
     assert (len(result.cases), result.problems, result.format) == (1190, (), "squad")
+    assert {case.language for case in result.cases} == {"es"}  # told by the questions: SQuAD has no place for it
     assert all(case.answers and case.gold for case in result.cases)
     assert result.cases[0].gold == (GoldSpan("Super_Bowl_50/1"),)
 
@@ -228,11 +229,11 @@ def test_squad_gold_is_the_answers_span_where_the_paragraph_is_found(tmp_path: P
 def test_squad_round_trip_with_the_documents_texts(tmp_path: Path) -> None:
     context = "The fee is 118.50 euros."
     cases = [
-        Case("1", "How much?", gold=(GoldSpan("fees.md", 11, 23, 3),), answers=("118.50 euros",)),
-        Case("2", "Who?", answerable=False),
+        Case("1", "How much?", gold=(GoldSpan("fees.md", 11, 23, 3),), answers=("118.50 euros",), language="en"),
+        Case("2", "Who?", answerable=False, language="en"),
     ]
     file = tmp_path / "out.json"
-    assert write_dataset(cases, file, "squad", text_of={"fees.md": context}.get) == ()  # type: ignore[arg-type]  # get may give None, and doesn't here
+    assert write_dataset(cases, file, "squad", text_of={"fees.md": context}.get) == ("language",)  # type: ignore[arg-type]  # get may give None, and doesn't here
     located = {context: GoldSpan("fees.md", 0, len(context))}.get
     assert read_dataset(file, locate=located).cases == tuple(cases)
     with pytest.raises(UsageError, match=r"fees\.md"):
@@ -242,15 +243,33 @@ def test_squad_round_trip_with_the_documents_texts(tmp_path: Path) -> None:
 def test_squad_keeps_which_of_several_occurrences_is_the_gold(tmp_path: Path) -> None:
     context = "2 teams, 2 goals, and 2 more."
     cases = [
-        Case("1", "Goals?", gold=(GoldSpan("a.md", 9, 10, 3),), answers=("2",)),
+        Case("1", "Which goals?", gold=(GoldSpan("a.md", 9, 10, 3),), answers=("2",), language="en"),
         Case("2", "More?", gold=(GoldSpan("a.md", 22, 23, 3),), answers=("2", "2 more")),
-        Case("3", "Teams and goals?", gold=(GoldSpan("a.md", 0, 1, 3), GoldSpan("a.md", 9, 10, 3)), answers=("2",)),
+        Case("3", "Xyz?", gold=(GoldSpan("a.md", 0, 1, 3), GoldSpan("a.md", 9, 10, 3)), answers=("2",)),
     ]
     file = tmp_path / "out.json"
     write_dataset(cases, file, "squad", text_of=lambda _name: context)
     again = read_dataset(file, locate={context: GoldSpan("a.md", 0, len(context))}.get).cases
     assert [case.gold[0].start for case in again] == [9, 22, 0]
     assert (again[0], again[2], again[1].answers) == (cases[0], cases[2], ("2", "2 more"))
+
+
+def test_squad_says_which_gold_it_cannot_keep_and_makes_none_up(tmp_path: Path) -> None:
+    texts = {"a.md": "2 teams, 2 goals.", "b.md": "3 teams."}
+    kept = Case("1", "Goals?", gold=(GoldSpan("a.md", 9, 10, 3),), answers=("2",))
+    task = Case("2", "1 + 1 =", expectation=Expectation("numeric", "2"))
+    file = tmp_path / "out.json"
+    assert write_dataset([kept, task], file, "squad", text_of=texts.__getitem__) == ("expectation",)
+    assert read_dataset(file).cases[1].gold == ()  # it was a document called "/1"
+    for gold in (
+        (GoldSpan("a.md", 9, 10, 3), GoldSpan("b.md", 0, 1, 3)),  # an article has one document
+        (GoldSpan("a.md", 9, 10, 1),),
+        (GoldSpan("a.md", 0, 17, 3),),  # wider than the answer
+        (GoldSpan("a.md", grade=3),),
+        (GoldSpan("a.md", 9, 10, 3), GoldSpan("a.md", 0, 1, 0)),
+    ):
+        case = Case("1", "Goals?", gold=gold, answers=("2",))
+        assert write_dataset([case], file, "squad", text_of=texts.__getitem__) == ("gold",), gold
 
 
 def test_all_of_xquad_is_found_in_documents_of_another_cut(tmp_path: Path) -> None:
@@ -304,6 +323,22 @@ def test_beir_keeps_our_other_fields(tmp_path: Path) -> None:
         assert {g.source_id for g in again.gold} == {g.source_id for g in case.gold}
         assert (again.answerable, again.type, again.tags) == (case.answerable, case.type, case.tags)
     assert "text of en/laser-cutter.html" in (tmp_path / "out" / "corpus.jsonl").read_text("utf-8")
+
+
+def test_what_no_judgement_holds_comes_back_by_itself_or_is_told(tmp_path: Path) -> None:
+    cases = [
+        Case("1", "wings?", gold=(GoldSpan("a.md"),)),
+        Case("2", "1 + 1 =", expectation=Expectation("numeric", "2", 0.1)),
+        Case("3", "moons?", answerable=False),
+        Case("4", "who?"),
+    ]
+    assert write_dataset(cases, tmp_path / "beir", "beir") == ("1 cases without gold",)
+    back = read_dataset(tmp_path / "beir").cases
+    assert [(case.id, case.expectation, case.answerable) for case in back] == [
+        (case.id, case.expectation, case.answerable) for case in cases[:3]
+    ]
+    assert "3 cases without gold" in write_dataset(cases, tmp_path / "trec", "trec")
+    assert [case.id for case in read_dataset(tmp_path / "trec").cases] == ["1"]
 
 
 def test_trec_topics_with_open_tags_and_qrels(tmp_path: Path) -> None:
@@ -393,7 +428,7 @@ def test_promptfoo_that_is_none(tmp_path: Path, text: str) -> None:
 
 def test_promptfoo_round_trip(tmp_path: Path) -> None:
     cases = (
-        Case("a", "Why: é?", answers=("So",), criterion="brief"),
+        Case("a", "Zzz: é?", answers=("So",), criterion="brief"),
         Case("b", "1+1?", expectation=Expectation("exact", "2")),
     )
     lost = write_dataset(cases, tmp_path / "tests.yaml", "promptfoo")

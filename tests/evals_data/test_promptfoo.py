@@ -105,6 +105,14 @@ def test_a_prompt_that_does_more_than_fill_in_is_named(tmp_path: Path, prompt: s
     assert told in reason
 
 
+def test_what_is_true_of_many_tests_is_told_once(tmp_path: Path) -> None:
+    test = "  - vars: {question: %s}\n    assert: [{type: similar, value: x}]\n"
+    result = read(tmp_path, "tests:\n" + "".join(test % name for name in ("a", "b", "c")))
+    ((line, told),) = notes(result, skipped=False)
+    assert (line, len(result.cases)) == (3, 3)
+    assert told.endswith("(3 times)")
+
+
 def test_when_no_prompt_can_be_used_nothing_comes_in(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="for"):
         read(tmp_path, "prompts: ['{% for a in b %}{% endfor %}']\ntests: [{vars: {question: why}}]\n")

@@ -27,7 +27,7 @@ def test_versions_are_listed_and_an_old_one_is_exported(shell: Cli, tmp_path: Pa
     assert versions[1]["hash"][:12] in shell("datasets", "--versions", "faq").out
     out = tmp_path / "out.csv"
     told = shell("datasets", "--export", "faq", str(out), "--format", "csv", "--version", versions[1]["hash"][:8])
-    assert (told.code, told.out) == (0, "")
+    assert (told.code, told.out, told.err) == (0, "", f"Written: {out}\n")
     assert FEE.question in out.read_text("utf-8")
     assert shell("datasets", "--versions", "absent").code == 1
     assert shell("datasets", "--export", "faq", str(tmp_path / "no" / "out.jsonl")).code == 2

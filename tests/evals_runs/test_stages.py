@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.evals_metrics.builders import answer as blank_answer
 from workbench.evals.gold.whereabouts import Whereabouts
 from workbench.evals.running.failure import Findings, name_failure
+from workbench.evals.running.marks import answer_marks
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Ledger, SupportLevel
 from workbench.records.cases import Case, GoldSpan
 from workbench.records.evals import CaseResult, FailureStage
@@ -65,3 +68,11 @@ def test_an_abstention_is_still_needless() -> None:
     findings = Findings(5, lambda: Whereabouts(True, False, True, False, True), CONTEXT)
     silent = CaseResult(1, "lamp", 0, passed=False, answer=blank_answer(0.2, "low_support", 0.5))
     assert name_failure(CASE, silent, findings).stage == "abstained_needlessly"
+
+
+def test_a_citation_that_supports_its_claim_is_valid_beside_one_that_does_not() -> None:
+    good, weak = claim(RIGHT_SENTENCE, "supported"), claim(RIGHT_SENTENCE, "weak")
+    halved = replace(weak, citations=(*good.citations, replace(good.citations[0], level="weak")))
+    said = Answer("answered", "generated", "", (good, halved), (), 0.9, 0.5, "en", unsaid=("F2",))
+    scores = answer_marks(CASE, said, (PIECE,))
+    assert (scores["groundedness"], scores["citation_precision"]) == (1 / 2, 2 / 4)  # of 3 kept and 1 taken out

@@ -66,7 +66,9 @@ def datasets(
         if path:
             _print_imported(desk.evals.import_file(path, name, into or collection, form))
         if out:
-            _print_lost(desk.evals.export_dataset(*out, form or "jsonl", version))
+            lost = desk.evals.export_dataset(*out, form or "jsonl", version)
+            say(tr("Written: {path}", path=out[1]), err=True, newlines=False)
+            _print_lost(lost)
             return
         found = desk.evals.split_dataset(whole, by) if whole else ()
         found = found or (desk.evals.versions(history) if history else desk.datasets())

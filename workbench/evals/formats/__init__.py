@@ -5,6 +5,7 @@ A bad row is named with its line and the rest comes in. Only what gives no case 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from workbench.evals.tasks.checks import expected_rows
 from workbench.i18n import tr
 from workbench.ports import SqlRunner
 from workbench.records.cases import Case, ImportResult, RowProblem
+from workbench.text.language import detect
 
 FORMATS: Final[dict[str, Format]] = {
     f.name: f
@@ -35,7 +37,6 @@ FORMATS: Final[dict[str, Format]] = {
 """By name, in the order in which they are tried on a file: what is surest by its content goes first."""
 
 _TOLD: Final = 3  # rows that an error quotes
-_PLACE: Final = frozenset({"gold.start", "gold.end"})
 
 
 def read_dataset(
@@ -69,7 +70,11 @@ def read_dataset(
             problems += _unchecked(*cases[case.id], sql)
     if not cases:
         raise _nothing(path, problems)
-    return ImportResult(tuple(case for _, case in cases.values()), tuple(problems), used.name)
+    return ImportResult(
+        tuple(case if "language" in used.keeps else _with_language(case) for _, case in cases.values()),
+        tuple(_told_once(problems)),
+        used.name,
+    )
 
 
 def read_documents(path: Path, *, format: str = "") -> Iterator[Passage | RowProblem]:
@@ -93,7 +98,7 @@ def read_documents(path: Path, *, format: str = "") -> Iterator[Passage | RowPro
 def write_dataset(
     cases: Sequence[Case], path: Path, format: str = "jsonl", *, text_of: TextOf | None = None
 ) -> tuple[str, ...]:
-    """Writes ``cases`` to a file (a folder for BEIR and TREC); returns the fields that the format couldn't keep.
+    """Writes ``cases`` to a file (a folder for BEIR and TREC); returns what the format couldn't keep, fields by name.
 
     Args:
         text_of: the documents' texts, for formats that hold them (BEIR's corpus, SQuAD, Ragas).
@@ -102,16 +107,15 @@ def write_dataset(
         UsageError: no such format, a document's text is missing, or the path can't be written.
     """
     used = _named(format)
+    texts = text_of or (lambda _source_id: "")
     try:
-        used.write(cases, path, text_of or (lambda _source_id: ""))
+        used.write(cases, path, texts)
     except OSError as error:
         raise UsageError(
             tr("The dataset can't be written"), f"{path}: {reason_of(error)}", tr("Choose another place.")
         ) from error
     given = {name for case in cases for name in fields_of(case)}
-    if not used.places and any(span.end for case in cases for span in case.gold):
-        given |= _PLACE
-    return tuple(sorted(given - used.keeps))
+    return tuple(sorted({*(given - used.keeps), *used.loses(cases, texts)}))
 
 
 def _named(name: str) -> Format:
@@ -146,6 +150,22 @@ def _nothing(path: Path, problems: Sequence[RowProblem]) -> DocumentError:
         f"{path}: " + ("; ".join(told) or tr("there is no case in it.")),
         tr("Each row needs at least a question; docs/datasets.md describes the formats."),
     )
+
+
+def _with_language(case: Case) -> Case:
+    """Formats that know no language: the question tells it. A model task's prompt mixes them too often."""
+    return case if case.expectation else replace(case, language=detect(case.question))
+
+
+def _told_once(problems: Sequence[RowProblem]) -> Iterator[RowProblem]:
+    """What is true of many rows that came in is told once, with the first line and how many there are."""
+    count = Counter(problem.reason for problem in problems if not problem.skipped)
+    for problem in problems:
+        times = 1 if problem.skipped else count.pop(problem.reason, 0)
+        if times > 1:
+            yield replace(problem, reason=tr("{reason} ({count} times)", reason=problem.reason, count=f"{times:,}"))
+        elif times:
+            yield problem
 
 
 def _unchecked(line: int, case: Case, sql: SqlRunner | None) -> Iterator[RowProblem]:

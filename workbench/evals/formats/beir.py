@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from workbench.evals.formats import json_text
-from workbench.evals.formats.judgements import Judgements, whole_documents
+from workbench.evals.formats.judgements import Judgements, lost_by_judging, whole_documents
 from workbench.evals.formats.rows import FIELDS, case_from, fields_of
 from workbench.evals.formats.source import Format, Found, Locate, Passage, Source, TextOf, open_source
 from workbench.i18n import tr
@@ -27,7 +27,7 @@ _OWN: Final = ("id", "question", "gold")  # what BEIR has a place for
 
 
 def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
-    """A case for each query that is judged, or that says that it has no answer."""
+    """A case for each query that is judged, or that says that it has no answer or is a model task."""
     judged: dict[str, Judgements] = {}
     tags: dict[str, list[str]] = {}
     for file in sorted((source.path / QRELS).glob("*.tsv")):
@@ -108,7 +108,7 @@ def _case(row: Mapping[str, Any], judged: Mapping[str, Judgements], tags: Mappin
     name = str(row["_id"])
     extra = row.get("metadata") or {}
     given = {field: extra[field] for field in FIELDS if field in extra and field not in _OWN}
-    if name not in judged and given.get("answerable", True):
+    if name not in judged and not _says_itself(given):
         return None
     gold = judged[name].spans(name) if name in judged else ()
     given.setdefault("tags", tags.get(name, []))
@@ -128,4 +128,13 @@ def _recognises(source: Source) -> bool:
     return source.folder and (source.path / QUERIES).is_file()
 
 
-FORMAT = Format("beir", read, _recognises, frozenset(FIELDS), write, documents, places=False)
+def _loses(cases: Sequence[Case], _text_of: TextOf) -> set[str]:
+    return lost_by_judging(case for case in cases if not _says_itself(fields_of(case)))
+
+
+def _says_itself(fields: Mapping[str, Any]) -> bool:
+    """Whether a query's own fields make a case of it, with no judgement."""
+    return not fields.get("answerable", True) or bool(fields.get("expectation"))
+
+
+FORMAT = Format("beir", read, _recognises, frozenset(FIELDS), write, documents, _loses)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from workbench.i18n import tr
-from workbench.records.cases import GoldSpan
+from workbench.records.cases import Case, GoldSpan
 
 _HIGHEST: Final = 3
 _NAMED: Final = 5  # names of what isn't there that are told
@@ -72,6 +72,14 @@ def _counted(names: Sequence[str]) -> dict[str, str]:
 def first_of(names: Sequence[str]) -> str:
     """ "a, b, c, d, e, …"."""
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
+def lost_by_judging(cases: Iterable[Case]) -> set[str]:
+    """What doesn't survive where whole documents are judged: where gold is, and cases that have none to be judged."""
+    spans = [case.gold for case in cases]
+    lost = {"gold.start", "gold.end"} if any(span.end for gold in spans for span in gold) else set()
+    without = sum(not gold for gold in spans)
+    return lost | {tr("{count} cases without gold", count=f"{without:,}")} if without else lost
 
 
 def whole_documents(gold: Iterable[GoldSpan]) -> list[tuple[str, int]]:

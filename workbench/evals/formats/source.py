@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -66,7 +66,7 @@ class Format:
         recognises: whether a source is in this format, by its content.
         keeps: fields of ``Case`` that survive writing and reading.
         documents: the documents that a source brings along, None where the format holds none.
-        places: whether gold keeps where in its document it is; else it becomes the whole document.
+        loses: what of these cases doesn't survive all the same, as people read it.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Format:
     keeps: frozenset[str]
     write: Callable[[Sequence[Case], Path, TextOf], None]
     documents: Callable[[Source], Iterator[Passage | RowProblem]] | None = None
-    places: bool = True
+    loses: Callable[[Sequence[Case], TextOf], Collection[str]] = lambda _cases, _text_of: ()
 
 
 def open_source(path: Path) -> Source:

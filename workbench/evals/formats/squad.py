@@ -36,9 +36,10 @@ def read(source: Source, locate: Locate | None) -> Iterator[Found]:
             if not (isinstance(paragraph, Mapping) and isinstance(paragraph.get("qas"), list)):
                 yield RowProblem(lines.of("data", a, "paragraphs", p), tr("a paragraph without questions"))
                 continue
-            name = _name(article, p, paragraph)
             context = paragraph.get("context")
-            spans = _Spans(context, locate) if locate and isinstance(context, str) else None
+            text = context if isinstance(context, str) else ""
+            name = _name(article, p, paragraph) if text.strip() else ""
+            spans = _Spans(text, locate) if locate and name else None
             for q, question in enumerate(paragraph["qas"]):
                 line = lines.of("data", a, "paragraphs", p, "qas", q)
                 try:
@@ -127,7 +128,9 @@ def _case(question: Mapping[str, Any], name: str, spans: _Spans | None) -> Case:
 
 
 def _gold(answers: Sequence[Mapping[str, Any]], name: str, spans: _Spans | None) -> tuple[GoldSpan, ...]:
-    """The answers' spans, else the paragraph's, else the document that is called as the paragraph."""
+    """The answers' spans, else the paragraph's, else the document called ``name``; none where there is no paragraph."""
+    if not name:
+        return ()
     if spans is None or spans.whole is None:
         return (GoldSpan(name),)
     ends = ((answer["answer_start"], answer["answer_start"] + len(answer["text"])) for answer in answers)
@@ -154,6 +157,27 @@ def _recognises(source: Source) -> bool:
     return source.text.lstrip().startswith("{") and '"data"' in head and '"paragraphs"' in source.text
 
 
+def _loses(cases: Sequence[Case], text_of: TextOf) -> set[str]:
+    return set() if all(_keeps_gold(case, text_of) for case in cases) else {"gold"}
+
+
+def _keeps_gold(case: Case, text_of: TextOf) -> bool:
+    """Whether its gold is what is written as answers: spans of one document, all central."""
+    graded = [span for span in case.gold if span.grade]
+    if not graded:
+        return not case.gold
+    first = graded[0].source_id
+    answers = _question(case, first, text_of(first))["answers"]
+    written = {GoldSpan(first, a["answer_start"], a["answer_start"] + len(a["text"]), _CENTRAL) for a in answers}
+    return written == set(case.gold)
+
+
 FORMAT = Format(
-    "squad", read, _recognises, frozenset({"id", "question", "answerable", "gold", "answers"}), write, documents
+    "squad",
+    read,
+    _recognises,
+    frozenset({"id", "question", "answerable", "gold", "answers"}),
+    write,
+    documents,
+    _loses,
 )

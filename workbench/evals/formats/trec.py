@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from workbench.errors import DocumentError
 from workbench.evals.formats import json_text
-from workbench.evals.formats.judgements import Judgements, whole_documents
+from workbench.evals.formats.judgements import Judgements, lost_by_judging, whole_documents
 from workbench.evals.formats.rows import case_from
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, open_source, unreadable
 from workbench.i18n import tr
@@ -39,7 +39,7 @@ def read(source: Source, _locate: Locate | None) -> Iterator[Found]:
         problem = (
             judgements.add(unquote(cells[0]), unquote(cells[2]), cells[3])
             if len(cells) == 4
-            else tr("it has not four columns")
+            else tr("it has not four columns: topic, iteration, document, grade")
         )
         if problem:
             yield RowProblem(number, tr("{file}: {reason}", file=qrels.name, reason=problem))
@@ -139,5 +139,10 @@ def _recognises(source: Source) -> bool:
 
 
 FORMAT = Format(
-    "trec", read, _recognises, frozenset({"id", "question", "gold", "notes", "criterion"}), write, places=False
+    "trec",
+    read,
+    _recognises,
+    frozenset({"id", "question", "gold", "notes", "criterion"}),
+    write,
+    loses=lambda cases, _text_of: lost_by_judging(cases),
 )

@@ -44,19 +44,21 @@ def context_marks(case: Case, evidence: Sequence[Evidence]) -> dict[str, float]:
 def answer_marks(case: Case, answer: Answer, evidence: Sequence[Evidence]) -> dict[str, float]:
     """Abstention for every case; groundedness, citations, correctness where there is an answer to a question with one.
 
-    A claim counts as grounded, and its citations as valid, when its cited text supports it (level "supported"). Marks
-    that were taken out count as citations used. Relevance is of the claims that an embedder held against the question.
+    A claim counts as grounded when each of its citations supports it (level "supported"), and a citation as valid when
+    it does, whatever stands beside it. Marks that were taken out count as citations used. Relevance is of the claims
+    that an embedder held against the question.
     """
     scores = metrics.abstention_scores(answerable=case.answerable, outcome=answer.outcome)
     if not answer.spoken:
         return scores
     grounded = [claim for claim in answer.claims if claim.level == "supported"]
     rated = [claim for claim in answer.claims if claim.relevance is not None]
-    used = sum(len(claim.citations) for claim in answer.claims) + len(answer.removed) + len(answer.unsaid)
+    kept = [citation.level for claim in answer.claims for citation in claim.citations]
+    used = len(kept) + len(answer.removed) + len(answer.unsaid)
     scores |= _defined(
         groundedness=metrics.groundedness(len(grounded), len(answer.claims)),
         answer_relevance=metrics.answer_relevance(sum(not claim.off_topic for claim in rated), len(rated)),
-        citation_precision=metrics.citation_precision(sum(len(claim.citations) for claim in grounded), used),
+        citation_precision=metrics.citation_precision(kept.count("supported"), used),
     )
     return scores | _against_gold(case, answer, evidence) if case.answerable else scores
 
