@@ -49,7 +49,9 @@ def pick(name: str, label: str, choices: Sequence[tuple[str, str]], value: str) 
 def lanes_pick(lanes: tuple[Lane, ...]) -> Pick:
     """Both lanes, or one of them."""
     words = [("both", tr("both")), ("lexical", tr("lexical only")), ("dense", tr("dense only"))]
-    return pick("lanes", tr("Lanes"), words, next((key for key, value in LANES.items() if value == lanes), "both"))
+    return pick(
+        "lanes", tr("Lanes"), words, next((key for key, value in LANES.items() if set(value) == set(lanes)), "both")
+    )
 
 
 def fusion_pick(fusion: FusionMethod) -> Pick:
@@ -73,6 +75,17 @@ def whole(dialog: DOMNode, name: str, label: str, low: int) -> int:
     if not value.isdecimal() or int(value) < low:
         raise ValueError(tr("{field}: give a whole number from {low} on.", field=label, low=low))
     return int(value)
+
+
+def number(words: str, label: str) -> float:
+    """A number from 0 on, with a point or a comma. Raises ValueError with a sentence."""
+    try:
+        value = float(words.replace(",", "."))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ValueError(tr("{field}: give a number from 0 on.", field=label))
+    return value
 
 
 def fraction(dialog: DOMNode, name: str, label: str) -> float | None:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
 from screens.messages import BenchMoved
-from screens.models.bench_dialog import DEFAULT_PLAN, BenchDialog, CompareDialog, Order
+from screens.models.bench_dialog import DEFAULT_PLAN, BenchDialog, Order
 from screens.models.bench_plots import bars, scatter
-from screens.models.bench_rows import SORTINGS, columns, details, rows
+from screens.models.bench_rows import SORTINGS, columns, details, rows, side_by_side
 from screens.models.measured import MeasuredRoom
+from screens.models.side_by_side import SideBySideDialog
 from screens.style import Line, Tone, bar, content, duration
 from screens.widgets.facts import lay_out
-from screens.widgets.grid import Grid, ListPane, Row
+from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job, Jobs
 from workbench.benchmarks.compare import bench_title
 from workbench.benchmarks.exports import ExportFormat
@@ -74,13 +74,8 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         """How to begin."""
         return tr("Mark models with space, then measure them side by side here.")
 
-    def compose(self) -> ComposeResult:
-        """The line that tells what runs over table and figures."""
-        yield Static(classes="bench-line")
-        with Horizontal(id="bench-panes"):
-            yield ListPane(self._title, columns(), id="bench-rows", marks=True)
-            with VerticalScroll(id="bench-side", classes="pane", can_focus=True):
-                yield Static(id="bench-drawn")
+    def _columns(self) -> list[Column]:
+        return columns()
 
     def file_changed(self, file: ModelFile | None) -> None:
         """What is measured when nothing is marked."""
@@ -142,7 +137,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         return " · ".join(told)
 
     def _draw_line(self) -> None:
-        self.query_one(".bench-line", Static).update(content(self._line()))
+        self.query_one("#bench-line", Static).update(content(self._line()))
 
     def _line(self) -> Line:
         if self._job:
@@ -258,10 +253,10 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
 
     def _start(self, order: Order | None) -> None:
         if order and self._job is None:
-            self._run(
-                tr("bench of {count} models", count=len(order.paths)),
-                lambda cancel: self.desk.benchmarks.run(order.paths, order.plan, cancel),
-            )
+            one = len(order.paths) == 1
+            named = tr("bench of {name}", name=Path(order.paths[0]).name)
+            title = named if one else tr("bench of {count} models", count=len(order.paths))
+            self._run(title, lambda cancel: self.desk.benchmarks.run(order.paths, order.plan, cancel))
 
     def action_resume(self) -> None:
         """Measures what the bench in view still lacks."""
@@ -300,7 +295,8 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         self.jobs.read(self, lambda: self.desk.benchmarks.compare(chosen), self._compared)
 
     def _compared(self, found: BenchComparison) -> None:
-        self.app.push_screen(CompareDialog(found))
+        legend = tr("▲ faster, ▼ slower than the first; = can't be told apart")
+        self.app.push_screen(SideBySideDialog(side_by_side(found), legend))
 
     def action_history(self) -> None:
         """Chooses another bench."""

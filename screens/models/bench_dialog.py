@@ -1,26 +1,22 @@
-"""The dialogs of the Bench tab: what a new bench measures, and rows side by side."""
+"""The dialog of a new bench: which models, and what is measured of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, cast, get_args
+from typing import cast, get_args
 
-from textual import events, on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
-from textual.widgets import Button, Static
+from textual.widget import Widget
 
-from screens.dialogs import HELP
-from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
-from screens.models.bench_rows import side_by_side
-from screens.style import content, size
+from screens.evals.fields import chosen, field, number, pick, whole, written
+from screens.models.order_dialog import OrderDialog
+from screens.style import size
 from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
-from workbench.records.benchmarks import BenchComparison, BenchPlan
+from workbench.records.benchmarks import BenchPlan
 from workbench.records.models import KvType, LoadSettings, ModelFile
+
+DEFAULT_PLAN = BenchPlan(load=LoadSettings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,45 +27,32 @@ class Order:
     plan: BenchPlan
 
 
-class BenchDialog(ModalScreen[Order]):
-    """Asks for models and tests; begins with what the last bench measured."""
-
-    CSS_PATH = ["bench.tcss", "../evals/evals.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Close", id="benchrun.close"),
-        Binding("ctrl+s", "start", "Start", id="benchrun.start"),
-        *HELP,
-    ]
+class BenchDialog(OrderDialog[Order]):
+    """Asks for models and tests; begins with the marked models and what the last bench measured."""
 
     def __init__(self, files: Sequence[ModelFile], marked: Sequence[str], plan: BenchPlan) -> None:
         super().__init__()
         self._files = [f for f in files if not f.problem]
         self._marked, self._plan = marked, plan
 
-    def compose(self) -> ComposeResult:
-        """The models over a form in columns."""
+    def _heading(self) -> str:
+        return tr("New bench")
+
+    def _columns(self) -> Sequence[Column]:
+        return [Column("", 1), Column(tr("model"), 0), Column(tr("quant"), 8), Column(tr("size"), 8, "right")]
+
+    def _fields(self) -> Iterable[Widget]:
         plan, load = self._plan, self._plan.load
         felt = [("all", tr("everything")), ("speed", tr("speed only"))]
-        with Vertical(classes="dialog bench") as box:
-            box.border_title = content(tr("New bench"))
-            box.border_subtitle = content(tr("space marks models · ctrl+s starts · esc closes"))
-            yield Grid(
-                [Column("", 1), Column(tr("model"), 0), Column(tr("quant"), 8), Column(tr("size"), 8, "right")],
-                marks=True,
-            )
-            with Container(classes="form"):
-                yield field("prompt", tr("pp tokens"), str(plan.prompt))
-                yield field("generate", tr("tg tokens"), str(plan.generate))
-                yield field("depths", tr("Depths"), ", ".join(map(str, plan.depths)))
-                yield field("repetitions", tr("Repetitions"), str(plan.repetitions))
-                yield field("cooldown", tr("Pause, seconds"), f"{plan.cooldown_s:g}")
-                yield pick("felt", tr("Measure"), felt, "all" if plan.felt else "speed")
-                yield field("context", tr("Context"), str(load.context))
-                yield field("threads", tr("Threads, 0 = auto"), str(load.threads))
-                yield pick("kv", tr("KV type"), [(kind, kind) for kind in get_args(KvType)], load.kv_type)
-            yield Static("", classes="problem")
-            with Horizontal(classes="buttons"):
-                yield Button(content(tr("Start")), id="start")
+        yield field("prompt", tr("pp tokens"), str(plan.prompt))
+        yield field("generate", tr("tg tokens"), str(plan.generate))
+        yield field("depths", tr("Depths"), ", ".join(map(str, plan.depths)))
+        yield field("repetitions", tr("Repetitions"), str(plan.repetitions))
+        yield field("cooldown", tr("Pause, seconds"), f"{plan.cooldown_s:g}")
+        yield pick("felt", tr("Measure"), felt, "all" if plan.felt else "speed")
+        yield field("context", tr("Context"), str(load.context))
+        yield field("threads", tr("Threads, 0 = auto"), str(load.threads))
+        yield pick("kv", tr("KV type"), [(kind, kind) for kind in get_args(KvType)], load.kv_type)
 
     def on_mount(self) -> None:
         """The models come first."""
@@ -79,22 +62,6 @@ class BenchDialog(ModalScreen[Order]):
         if self._marked:
             grid.go_to(self._marked[0])
         grid.focus()
-
-    def on_grid_opened(self) -> None:
-        """Enter on a model goes on to the form."""
-        self.query_one("#prompt").focus()
-
-    def on_input_submitted(self) -> None:
-        """Enter goes on."""
-        self.focus_next()
-
-    @on(Button.Pressed)
-    def action_start(self) -> None:
-        """Dismisses with the order, or says what is wrong with it."""
-        try:
-            self.dismiss(self._read())
-        except ValueError as error:
-            tell_problem(self, error)
 
     def _read(self) -> Order:
         grid = self.query_one(Grid)
@@ -113,14 +80,10 @@ class BenchDialog(ModalScreen[Order]):
             depths=read_depths(written(self, "depths")),
             repetitions=whole(self, "repetitions", tr("Repetitions"), 1),
             felt=chosen(self, "felt") == "all",
-            cooldown_s=float(whole(self, "cooldown", tr("Pause, seconds"), 0)),
+            cooldown_s=number(written(self, "cooldown"), tr("Pause, seconds")),
             load=load,
         )
         return Order(paths, plan)
-
-    def action_leave(self) -> None:
-        """Nothing runs."""
-        self.dismiss(None)
 
 
 def read_depths(words: str) -> tuple[int, ...]:
@@ -129,35 +92,3 @@ def read_depths(words: str) -> tuple[int, ...]:
     if not parts or not all(part.isdecimal() for part in parts):
         raise ValueError(tr("Depths are whole numbers with commas between: 0, 512"))
     return tuple(sorted({int(part) for part in parts}))
-
-
-class CompareDialog(ModalScreen[None]):
-    """Rows side by side."""
-
-    CSS_PATH = "bench.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "dismiss", "Close", id="benchcompare.close"),
-        *HELP,
-    ]
-
-    def __init__(self, found: BenchComparison) -> None:
-        super().__init__()
-        self._found = found
-
-    def compose(self) -> ComposeResult:
-        """A line per figure."""
-        with VerticalScroll(classes="dialog bench", can_focus=True) as box:
-            box.border_title = content(tr("Side by side"))
-            box.border_subtitle = content(tr("▲ faster, ▼ slower than the first; = can't be told apart · esc closes"))
-            yield Static()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Draws to the new size."""
-        self.call_after_refresh(self._draw)
-
-    def _draw(self) -> None:
-        width = self.query_one(".dialog").content_size.width
-        self.query_one(Static).update(side_by_side(self._found, width))
-
-
-DEFAULT_PLAN = BenchPlan(load=LoadSettings())

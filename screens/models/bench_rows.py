@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rich.cells import cell_len
-from textual.content import Content
-
-from screens.style import Line, Tone, content, milliseconds, shorten, shorten_name, size
+from screens.models.side_by_side import beside
+from screens.style import Line, Tone, milliseconds, plain, size
 from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
 from workbench.benchmarks.exports import flag_words
@@ -56,7 +54,7 @@ def columns() -> list[Column]:
     """Of the table, in the interface's language."""
     return [
         Column("", 1),
-        Column(tr("model"), 0),
+        Column(tr("model"), 0, tail=True),
         Column("pp t/s", 12, "right"),
         Column("#", 2, "right"),
         Column("tg t/s", 12, "right"),
@@ -94,11 +92,11 @@ def _cells(row: BenchRow, plan: BenchPlan, depth: int) -> tuple[Line, ...]:
     )
 
 
-def speed(found: Figure | None) -> Line:
+def speed(found: Figure | None, digits: int = 1) -> Line:
     """ "84.1 ±1.2", the spread dim."""
     if found is None:
         return (NONE, Tone.DIM)
-    return (f"{found.mean:.1f}", (f" ±{found.sd:.1f}" if found.n > 1 else "", Tone.DIM))
+    return (f"{found.mean:,.{digits}f}", (f" ±{found.sd:,.{digits}f}" if found.n > 1 else "", Tone.DIM))
 
 
 def _of(found: Rate | None) -> str:
@@ -110,7 +108,7 @@ def details(row: BenchRow, plan: BenchPlan) -> list[Fact]:
     facts: list[Fact] = [(row.model.quantization or "", (row.model.name, Tone.STRONG))]
     facts += [(test, _figure_line(found, "t/s")) for test, found in row.speeds]
     if row.load_ms:
-        facts.append((tr("load"), _figure_line(row.load_ms, "ms")))
+        facts.append((tr("load"), _figure_line(row.load_ms, "ms", 0)))
     facts += [("TTFT", _times(row.ttft_ms)), (tr("to the end"), _times(row.total_ms))]
     if row.rss:
         facts.append((tr("memory"), f"{size(row.rss)} · {tr('engine')} {size(row.memory.total)}"))
@@ -125,10 +123,10 @@ def details(row: BenchRow, plan: BenchPlan) -> list[Fact]:
     return facts
 
 
-def _figure_line(found: Figure, unit: str) -> Line:
-    told = [speed(found), f" {unit}"]
+def _figure_line(found: Figure, unit: str, digits: int = 1) -> Line:
+    told = [speed(found, digits), f" {unit}"]
     if found.low is not None and found.high is not None:
-        told.append((f"  95 % {found.low:.1f}–{found.high:.1f}", Tone.DIM))
+        told.append((f"  95 % {found.low:,.{digits}f}–{found.high:,.{digits}f}", Tone.DIM))
     flags = ", ".join(map(flag_words, found.flags))
     return (*told, (f" n={found.n}", Tone.DIM), (f"  {flags}" if flags else "", Tone.WARN))
 
@@ -146,29 +144,19 @@ def _rate(found: Rate | None) -> Line:
     return (f"{_of(found)}", (interval, Tone.DIM))
 
 
-def side_by_side(found: BenchComparison, width: int) -> Content:
+def side_by_side(found: BenchComparison) -> list[Line]:
     """A line per figure, a column per row; against the first: ▲ and ▼ where the intervals don't meet, else =."""
-    label = 18
-    room = max(16, (width - label) // len(found.rows) - 2)
-    names = [shorten_name(row.model.name, room) for row in found.rows]
-    lines: list[Line] = [
-        _columns_line("", [(name, Tone.STRONG) for name in names], label, room),
-        _columns_line("", [(shorten(title, room), Tone.DIM) for title in found.titles], label, room),
-        "",
-    ]
-    told = [(name, cells) for name, cells in _compared(found.rows) if {content(c).plain for c in cells} - {NONE, ""}]
-    lines += [_columns_line(name, cells, label, room) for name, cells in told]
+    lines = beside(
+        [
+            ("", [(row.model.name, Tone.STRONG) for row in found.rows]),
+            ("", [(title, Tone.DIM) for title in found.titles]),
+            *((name, cells) for name, cells in _compared(found.rows) if {*map(plain, cells)} - {NONE, ""}),
+        ]
+    )
     if found.caveats:
         lines += ["", (tr("These don't compare like with like:"), Tone.WARN)]
         lines += [("  ~ " + words, Tone.WARN) for words in found.caveats]
-    return Content("\n").join(content(line) for line in lines)
-
-
-def _columns_line(name: str, cells: Sequence[Line], label: int, room: int) -> Line:
-    told: list[Line] = [(f"{shorten(name, label - 1):<{label}}", Tone.DIM)]
-    for cell in cells:
-        told += [cell, " " * max(0, room + 2 - cell_len(content(cell).plain))]
-    return tuple(told)
+    return lines
 
 
 def _compared(found: Sequence[BenchRow]) -> Iterator[tuple[str, list[Line]]]:

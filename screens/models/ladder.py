@@ -6,21 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
 from screens.ask.words import write_text
 from screens.dialogs import NoteDialog
 from screens.messages import LadderMoved
-from screens.models.ladder_dialog import Decided, LadderDecisionDialog, LadderDialog, Offer, SideBySideDialog
+from screens.models.ladder_dialog import Decided, LadderDecisionDialog, LadderDialog, Offer
 from screens.models.ladder_plots import scatter
-from screens.models.ladder_rows import columns, details, rows
+from screens.models.ladder_rows import columns, details, rows, side_by_side
 from screens.models.measured import MeasuredRoom
+from screens.models.side_by_side import SideBySideDialog
 from screens.style import Line, Tone, bar, content
 from screens.widgets.facts import lay_out
-from screens.widgets.grid import Grid, ListPane, Row
+from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job, Jobs
 from workbench import paths
 from workbench.benchmarks.exports import ExportFormat
@@ -65,13 +64,8 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
         """How to begin."""
         return tr("Put the cursor on an F16 or Q8_0 file above, then make its smaller quantizations here.")
 
-    def compose(self) -> ComposeResult:
-        """The line that tells what runs over table and figures."""
-        yield Static(classes="ladder-line")
-        with Horizontal(id="ladder-panes"):
-            yield ListPane(self._title, columns(), id="ladder-rows", marks=True)
-            with VerticalScroll(id="ladder-side", classes="pane", can_focus=True):
-                yield Static(id="ladder-drawn")
+    def _columns(self) -> list[Column]:
+        return columns()
 
     def file_changed(self, file: ModelFile | None) -> None:
         """What a new ladder is made of."""
@@ -112,7 +106,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
             pane.show(rows(report))
             if self.query_one("#ladder-side").has_focus and not self.has_class("-side"):
                 self.query_one("#ladder-rows-grid").focus()  # there was no table to begin from
-        self.query_one(".ladder-line", Static).update(content(self._line()))
+        self.query_one("#ladder-line", Static).update(content(self._line()))
         self._draw_side()
         self.refresh_bindings()
 
@@ -261,7 +255,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
         """The marked rungs side by side."""
         places = sorted(map(int, self.query_one("#ladder-rows-grid", Grid).marked))
         if self._report and len(places) > 1:
-            self.app.push_screen(SideBySideDialog(self._report, places))
+            self.app.push_screen(SideBySideDialog(side_by_side(self._report, places)))
 
     def action_decide(self) -> None:
         """Asks why the rung under the cursor pays."""

@@ -1,23 +1,23 @@
-"""The dialogs of the Ladder tab: what a new ladder makes and measures, rungs side by side, and the decision."""
+"""The dialogs of the Ladder tab: what a new ladder makes and measures, and the decision."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Static
+from textual.widget import Widget
+from textual.widgets import Input, Static
 
 from screens.dialogs import HELP
 from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
-from screens.models.ladder_rows import side_by_side
-from screens.style import Line, Tone, content, size
+from screens.models.order_dialog import OrderDialog
+from screens.style import Tone, content, size
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs
 from workbench.i18n import tr
@@ -25,7 +25,7 @@ from workbench.ladders.deciding import Sentence
 from workbench.ladders.kinds import DEFAULT, KINDS, NEED_IMATRIX, imatrix_reason
 from workbench.ports import Cancel
 from workbench.records.benchmarks import BenchPlan
-from workbench.records.ladders import LadderPlan, LadderReport, Preview, TextPlan
+from workbench.records.ladders import LadderPlan, Preview, TextPlan
 from workbench.records.models import ModelFile
 
 FILE: Final = "file:"
@@ -43,62 +43,48 @@ class Offer:
     folder: str
 
 
-class LadderDialog(ModalScreen[LadderPlan]):
+class LadderDialog(OrderDialog[LadderPlan]):
     """Asks what to make of a file and what to measure of it; sizes and fallbacks come from a dry run.
 
     Args:
         preview: the dry run of every kind.
     """
 
-    CSS_PATH = ["ladder.tcss", "../evals/evals.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Close", id="ladderrun.close"),
-        Binding("ctrl+s", "start", "Start", id="ladderrun.start"),
-        *HELP,
-    ]
-
     def __init__(self, offer: Offer, jobs: Jobs, preview: Previewed) -> None:
         super().__init__()
         self._offer, self._jobs, self._preview = offer, jobs, preview
         self._left = threading.Event()
 
-    def compose(self) -> ComposeResult:
-        """The kinds over a form in columns."""
+    def _heading(self) -> str:
+        return tr("Ladder of {name}", name=self._offer.source.name)
+
+    def _told(self) -> Iterable[Widget]:
+        others = ", ".join(file.name for file in self._offer.files)
+        compared = tr("Compared too: {names}.", names=others) if others else tr("Marked models are compared too.")
+        yield Static(content((compared, Tone.DIM)), id="told")
+
+    def _columns(self) -> Sequence[Column]:
+        return [
+            Column("", 1),
+            Column(tr("quant"), 8),
+            Column(tr("weights"), 8, "right"),
+            Column(tr("what falls back"), 0),
+        ]
+
+    def _fields(self) -> Iterable[Widget]:
         offer, text = self._offer, TextPlan()
         source = offer.source.quantization or offer.source.name
         references = [("", tr("the file itself ({kind})", kind=source)), ("F16", tr("an F16 made of it"))]
         texts = [("", tr("none: no KL")), *((name, name) for name in offer.collections), (FILE, tr("a file"))]
         datasets = [("", tr("none")), *((name, name) for name in offer.datasets)]
-        with Vertical(classes="dialog ladder") as box:
-            box.border_title = content(tr("Ladder of {name}", name=offer.source.name))
-            box.border_subtitle = content(tr("space marks · ctrl+s starts · esc closes"))
-            yield Static(content(self._told()), id="told")
-            yield Grid(
-                [
-                    Column("", 1),
-                    Column(tr("quant"), 8),
-                    Column(tr("weights"), 8, "right"),
-                    Column(tr("what falls back"), 0),
-                ],
-                marks=True,
-            )
-            with Container(classes="form"):
-                yield pick("reference", tr("Reference"), references, "")
-                yield pick("text", tr("Text to score"), texts, offer.collections[0] if offer.collections else "")
-                yield field("path", tr("Text file"), "", tr("where “a file” is chosen"))
-                yield field("windows", tr("Passages at most"), str(text.windows))
-                yield field("repetitions", tr("Bench, 0 = none"), "3")
-                yield pick("dataset", tr("Eval dataset"), datasets, "")
-                yield field("limit", tr("Cases, 0 = all"), "0")
-                yield field("folder", tr("Files go to"), offer.folder)
-            yield Static("", classes="problem")
-            with Horizontal(classes="buttons"):
-                yield Button(content(tr("Start")), id="start")
-
-    def _told(self) -> Line:
-        others = ", ".join(file.name for file in self._offer.files)
-        compared = tr("Compared too: {names}.", names=others) if others else tr("Marked models are compared too.")
-        return (compared, Tone.DIM)
+        yield pick("reference", tr("Reference"), references, "")
+        yield pick("text", tr("Text to score"), texts, offer.collections[0] if offer.collections else "")
+        yield field("path", tr("Text file"), "", tr("where “a file” is chosen"))
+        yield field("windows", tr("Passages at most"), str(text.windows))
+        yield field("repetitions", tr("Bench, 0 = none"), "3")
+        yield pick("dataset", tr("Eval dataset"), datasets, "")
+        yield field("limit", tr("Cases, 0 = all"), "0")
+        yield field("folder", tr("Files go to"), offer.folder)
 
     def on_mount(self) -> None:
         """The kinds come first; their sizes as soon as the dry run tells them."""
@@ -119,22 +105,6 @@ class LadderDialog(ModalScreen[LadderPlan]):
 
     def _show(self, known: dict[str, Preview]) -> None:
         self.query_one(Grid).show([_row(kind, known.get(kind)) for kind in (*KINDS, *sorted(NEED_IMATRIX))])
-
-    def on_grid_opened(self) -> None:
-        """Enter on a kind goes on to the form."""
-        self.query_one("#reference").focus()
-
-    def on_input_submitted(self) -> None:
-        """Enter goes on."""
-        self.focus_next()
-
-    @on(Button.Pressed)
-    def action_start(self) -> None:
-        """Dismisses with the plan, or says what is wrong with it."""
-        try:
-            self.dismiss(self._read())
-        except ValueError as error:
-            tell_problem(self, error)
 
     def _read(self) -> LadderPlan:
         marked = self.query_one(Grid).marked
@@ -166,10 +136,6 @@ class LadderDialog(ModalScreen[LadderPlan]):
             return TextPlan(path=path, windows=windows)
         return TextPlan(collection=source, windows=windows) if source else None
 
-    def action_leave(self) -> None:
-        """Nothing is made."""
-        self.dismiss(None)
-
 
 def _row(kind: str, known: Preview | None) -> Row:
     refused = imatrix_reason() if kind in NEED_IMATRIX else known.problem if known else ""
@@ -177,35 +143,6 @@ def _row(kind: str, known: Preview | None) -> Row:
         return Row(kind, (("✗", Tone.BAD), kind, "–", (refused, Tone.DIM)))
     falls = ", ".join(f"{f.tensors} {f.wanted} → {f.got}" for f in known.fallbacks) if known else ""
     return Row(kind, (("◦", Tone.DIM), kind, size(known.size) if known else "…", (falls, Tone.WARN)))
-
-
-class SideBySideDialog(ModalScreen[None]):
-    """Marked rungs side by side."""
-
-    CSS_PATH = "ladder.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "dismiss", "Close", id="laddercompare.close"),
-        *HELP,
-    ]
-
-    def __init__(self, report: LadderReport, places: Sequence[int]) -> None:
-        super().__init__()
-        self._report, self._places = report, places
-
-    def compose(self) -> ComposeResult:
-        """A line per figure."""
-        with VerticalScroll(classes="dialog ladder", can_focus=True) as box:
-            box.border_title = content(tr("Side by side"))
-            box.border_subtitle = content(tr("esc closes"))
-            yield Static()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Draws to the new size."""
-        self.call_after_refresh(self._draw)
-
-    def _draw(self) -> None:
-        width = self.query_one(".dialog").content_size.width
-        self.query_one(Static).update(side_by_side(self._report, self._places, width))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +160,7 @@ class LadderDecisionDialog(ModalScreen[Decided]):
         sentences: one for each rung that it can be held against.
     """
 
-    CSS_PATH = ["ladder.tcss", "../evals/evals.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
+    CSS_PATH = ["measured.tcss", "../evals/evals.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close", id="ladderdecision.close"),
         Binding("ctrl+s", "store", "Store", id="ladderdecision.store", priority=True),
@@ -238,7 +175,7 @@ class LadderDecisionDialog(ModalScreen[Decided]):
         """What it is held against, the parts, and the whole as it will read."""
         first = next(iter(self._sentences.values()))
         against = [(key, one.base) for key, one in self._sentences.items()]
-        with VerticalScroll(classes="dialog ladder") as box:
+        with VerticalScroll(classes="dialog decision") as box:
             box.border_title = content(tr("Decide on {kind}", kind=first.kind))
             box.border_subtitle = content(tr("ctrl+s stores · esc closes"))
             yield pick("against", tr("Against"), against, str(first.against))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len
-from textual.content import Content
-
 from screens.models.bench_rows import NONE, speed
-from screens.style import Line, Tone, content, milliseconds, shorten, size
+from screens.models.side_by_side import beside
+from screens.style import Line, Tone, milliseconds, plain, size
 from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
 from workbench.benchmarks.exports import flag_words
@@ -85,7 +83,7 @@ def details(report: LadderReport, row: LadderRow) -> list[Fact]:
         fell = f" · {tr('{count} fell back', count=rung.fallbacks)}" if rung.fallbacks else ""
         facts.append((tr("tensors"), (types, (fell, Tone.WARN))))
     facts.append((tr("origin"), (origin_words(rung), Tone.WARN)))
-    facts += [fact for fact in _figures(report, row) if content(fact[1]).plain != NONE]
+    facts += [fact for fact in _figures(report, row) if plain(fact[1]) != NONE]
     if row.bench and row.bench.flags:
         facts.append((tr("flags"), (", ".join(map(flag_words, row.bench.flags)), Tone.WARN)))
     if rung.problem:
@@ -110,24 +108,16 @@ def _figures(report: LadderReport, row: LadderRow) -> Iterator[Fact]:
     yield "Δ " + tr("quality"), estimate_words(row.loss, "+.3f")
 
 
-def side_by_side(report: LadderReport, places: Sequence[int], width: int) -> Content:
+def side_by_side(report: LadderReport, places: Sequence[int]) -> list[Line]:
     """A line per figure, a column per rung."""
     chosen = [report.rows[place] for place in places]
-    label = 18
-    room = max(16, (width - label) // len(chosen) - 2)
-    lines = [_columns_line("", [(shorten(row_name(row), room), Tone.STRONG) for row in chosen], label, room)]
-    lines.append(_columns_line(tr("file"), [size(r.rung.size) if r.rung.size else NONE for r in chosen], label, room))
-    savings = [f"{r.saving:.1%}" if r.saving is not None else NONE for r in chosen]
-    lines.append(_columns_line(tr("saving"), savings, label, room))
-    for facts in zip(*(_figures(report, row) for row in chosen), strict=True):
-        lines.append(_columns_line(facts[0][0], [value for _, value in facts], label, room))
-    front = [("◆", Tone.GOOD) if row.front else "" for row in chosen]
-    lines.append(_columns_line(tr("front"), front, label, room))
-    return Content("\n").join(content(line) for line in lines)
-
-
-def _columns_line(name: str, cells: Sequence[Line], label: int, room: int) -> Line:
-    told: list[Line] = [(f"{shorten(name, label - 1):<{label}}", Tone.DIM)]
-    for cell in cells:
-        told += [cell, " " * max(1, room + 2 - cell_len(content(cell).plain))]
-    return tuple(told)
+    measured = zip(*(_figures(report, row) for row in chosen), strict=True)
+    return beside(
+        [
+            ("", [(row_name(row), Tone.STRONG) for row in chosen]),
+            (tr("file"), [size(row.rung.size) if row.rung.size else NONE for row in chosen]),
+            (tr("saving"), [f"{row.saving:.1%}" if row.saving is not None else NONE for row in chosen]),
+            *((facts[0][0], [value for _, value in facts]) for facts in measured),
+            (tr("front"), [("◆", Tone.GOOD) if row.front else "" for row in chosen]),
+        ]
+    )

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar, cast
 
 from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.widgets import Static
 
 from screens.ask.words import write_text
 from screens.dialogs import ChoiceDialog, ConfirmDialog
 from screens.messages import BenchMoved, LadderMoved
 from screens.models.room import Room
-from screens.widgets.grid import Row
+from screens.widgets.grid import Column, ListPane, Row
 from screens.work import Job, Jobs
 from workbench.benchmarks.exports import ExportFormat
 from workbench.errors import WorkbenchError
@@ -51,7 +54,8 @@ Step = TypeVar("Step", bound=Progress)
 class MeasuredRoom(Room, Generic[Report, Step]):
     """A table of one report's rows beside a pane, and what can be done with reports.
 
-    Subclasses compose widgets called ``{kind}-rows`` and ``{kind}-side``, and give what is declared below.
+    Its widgets are called ``{kind}-line``, ``{kind}-rows``, ``{kind}-side`` and in that ``{kind}-drawn``. Subclasses
+    give what is declared below.
     """
 
     kind: ClassVar[str]
@@ -70,6 +74,14 @@ class MeasuredRoom(Room, Generic[Report, Step]):
         raise NotImplementedError
 
     def _number(self, report: Report) -> int:
+        raise NotImplementedError
+
+    def _columns(self) -> list[Column]:
+        """Of the table."""
+        raise NotImplementedError
+
+    def _title(self, shown: int, there: int) -> str:
+        """Of the table, by how many of its rows are shown."""
         raise NotImplementedError
 
     def _read(self, number: int) -> None:
@@ -96,6 +108,14 @@ class MeasuredRoom(Room, Generic[Report, Step]):
         raise NotImplementedError
 
     # -- the panes -------------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        """The line that tells what runs over table and figures."""
+        yield Static(classes="measured-line", id=f"{self.kind}-line")
+        with Horizontal(classes="measured-panes"):
+            yield ListPane(self._title, self._columns(), id=f"{self.kind}-rows", marks=True)
+            with VerticalScroll(id=f"{self.kind}-side", classes="pane measured-side", can_focus=True):
+                yield Static(id=f"{self.kind}-drawn")
 
     def on_mount(self) -> None:
         """The newest report."""

@@ -46,7 +46,7 @@ KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 class ModelsScreen(LoadingScreen):
     """The library beside the card of the file under the cursor, gauges below."""
 
-    CSS_PATH = ["models.tcss", "bench.tcss", "ladder.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
+    CSS_PATH = ["models.tcss", "measured.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
     AUTO_FOCUS = "#library-grid"
     mode = "models"
     BINDINGS: ClassVar[list[BindingType]] = [

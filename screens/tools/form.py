@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from screens.dialogs import HELP
+from screens.evals import fields
 from screens.evals.fields import field, tell_problem, written
 from screens.style import Tone, content
 from workbench.errors import WorkbenchError
@@ -86,13 +87,6 @@ class FormDialog(ModalScreen[T]):
 
 def number(answers: Answers, name: str, label: str, otherwise: float | None = None) -> float:
     """A number from 0 on in a line; ``otherwise`` when it is empty. Raises ValueError with a sentence."""
-    text = answers[name].replace(",", ".")
-    if not text and otherwise is not None:
+    if not answers[name] and otherwise is not None:
         return otherwise
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise ValueError(tr("{field}: give a number from 0 on.", field=label))
-    return value
+    return fields.number(answers[name], label)

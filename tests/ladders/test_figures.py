@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from screens.models.ladder_plots import scatter
 from tests.screens.fake_benchmarks import MANIFEST, WHEN
+from workbench.benchmarks.figures import figure
 from workbench.errors import NotFoundError, UsageError
 from workbench.ladders import deciding
 from workbench.ladders.exports import export, front_words
 from workbench.ladders.figures import BLOCK, block_bootstrap, divergence, loss, saving
 from workbench.ladders.report import report
+from workbench.records.benchmarks import BenchModel, BenchPlan, BenchRow
 from workbench.records.evals import CaseResult
 from workbench.records.ladders import Divergence, Ladder, LadderPlan, LadderReport, Rung, TextPlan, WindowScores
 
@@ -131,7 +133,38 @@ def test_a_small_model_s_saving_is_told_in_megabytes() -> None:
     back = deciding.sentence(reported(ladder(98_362_432, 91_720_000), 0.05), 0, 1)
     assert back.saves == "nothing that was measured"
     assert back.loses.startswith("6.64 MB more of the file")
-    assert "of perplexity" in back.keeps
+    assert "the perplexity (" in back.keeps
+
+
+@pytest.mark.parametrize(
+    ("speeds", "part", "words"),
+    [
+        ([20.0, 20.1, 19.9], "loses", "50% of the decode speed"),
+        ([80.0, 80.1, 79.9], "saves", "50% of the time for a token"),
+        ([20.0, 70.0, 45.0], "keeps", "the decode speed, as far as its intervals tell (×1.12)"),
+        ([20.0], "", "decode speed"),
+    ],
+)
+def test_a_speed_is_lost_saved_or_kept_as_far_as_the_intervals_tell(speeds: list[float], part: str, words: str) -> None:
+    found = ladder(1000, 530)
+    timed = replace(found, plan=replace(found.plan, bench=BenchPlan()))
+    benched = {
+        rung.path: BenchRow(BenchModel(rung.path, rung.name, "", 1), speeds=(("tg128", figure(values)),))
+        for rung, values in zip(timed.rungs, ([40.0, 40.1, 39.9], speeds), strict=True)
+    }
+    told = deciding.sentence(report(timed, benched, {}, {}, ()), 1, 0)
+    assert [name for name in ("saves", "keeps", "loses") if words in getattr(told, name)] == [part] * bool(part)
+
+
+def test_a_perplexity_is_lost_only_when_the_paired_ratio_says_so() -> None:
+    noisy = replace(scores(0.05), surprise=tuple(3 + 0.1 * ((i + 1) % 3) + 1e-6 for i in range(4 * BLOCK)))
+    unsure = divergence([noisy])
+    assert unsure
+    assert unsure.log_ratio.low < 0 < unsure.log_ratio.value
+    kept = deciding.sentence(report(ladder(1000, 530), {}, {1: unsure}, {}, ()), 1, 0)
+    assert "the perplexity (+0.2%)" in kept.keeps
+    lost = deciding.sentence(reported(ladder(1000, 530), 0.05), 1, 0)
+    assert "+5.1% of perplexity" in lost.loses
 
 
 def test_the_plot_s_scale_is_seen_to_be_logarithmic() -> None:

@@ -9,8 +9,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from screens.models.bench import Bench
-from screens.models.bench_dialog import BenchDialog, CompareDialog, read_depths
+from screens.models.bench_dialog import BenchDialog, read_depths
 from screens.models.bench_plots import points
+from screens.models.side_by_side import SideBySideDialog
 from screens.widgets.grid import Grid
 from tests.screens.fake_benchmarks import FakeBenchmarks
 from tests.screens.fake_desk import FakeDesk
@@ -110,7 +111,7 @@ async def test_marks_of_two_benches_are_compared() -> None:
         await settle(pilot)
         await pilot.press("down", "space", "equals_sign")
         await settle(pilot)
-        assert isinstance(app.screen, CompareDialog)
+        assert isinstance(app.screen, SideBySideDialog)
         told = str(app.screen.query_one(Static).render())
         assert "bench 2" in told
         assert "bench 1" in told
@@ -132,7 +133,7 @@ async def test_a_stopped_bench_goes_on() -> None:
         await settle(pilot)
         (bench,) = desk.benchmarks.benches()
         assert 0 < bench.done < bench.total
-        assert "stopped at" in str(app.screen.query_one(".bench-line", Static).render())
+        assert "stopped at" in str(app.screen.query_one("#bench-line", Static).render())
         desk.benchmarks.slow = 0.0
         await pilot.press("g")
         await settle(pilot)

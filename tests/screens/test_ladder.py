@@ -9,7 +9,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Select, Static
 
 from screens.models.ladder import Ladder
-from screens.models.ladder_dialog import LadderDecisionDialog, LadderDialog, SideBySideDialog
+from screens.models.ladder_dialog import LadderDecisionDialog, LadderDialog
+from screens.models.side_by_side import SideBySideDialog
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import LARGE, SMALL, app_on, screen_text, settle

@@ -65,7 +65,7 @@ def sentence(report: LadderReport, place: int, against: int) -> Sentence:
         against,
         row_name(row),
         row_name(base),
-        ", ".join(_saves(row, base)) or tr("nothing that was measured"),
+        ", ".join(_saves(report, row, base)) or tr("nothing that was measured"),
         "; ".join(_keeps(report, row, base)) or tr("nothing that was measured"),
         "; ".join(_loses(report, row, base)) or tr("nothing that was measured"),
     )
@@ -88,12 +88,14 @@ def decide(evals: EvalLab, report: LadderReport, chosen: Sentence, because: str)
     )
 
 
-def _saves(row: LadderRow, base: LadderRow) -> Iterator[str]:
+def _saves(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
     if (spared := base.rung.size - row.rung.size) > 0:
         share = f"{saving(row.rung.size, base.rung.size):.0%}"
         yield tr("{size} of the file ({share})", size=_decimal(spared), share=share)
     if (memory := _memory(row, base)) > 0:
         yield tr("{size} of peak memory", size=_decimal(memory))
+    if (speed := _speed(report, row, base)) and speed.differs and speed.factor > 1:
+        yield tr("{share} of the time for a token", share=f"{1 - 1 / speed.factor:.0%}")
 
 
 def _memory(row: LadderRow, base: LadderRow) -> int:
@@ -101,6 +103,24 @@ def _memory(row: LadderRow, base: LadderRow) -> int:
     if row.bench and base.bench and row.bench.rss and base.bench.rss:
         return base.bench.rss - row.bench.rss
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Speed:
+    """Decode speed as a multiple of the baseline's; ``differs`` when their 95 % intervals don't meet."""
+
+    factor: float
+    differs: bool
+
+
+def _speed(report: LadderReport, row: LadderRow, base: LadderRow) -> _Speed | None:
+    """None where one wasn't measured, or only once: that tells nothing of either."""
+    mine, theirs = decode_speed(row, report.ladder.plan.bench), decode_speed(base, report.ladder.plan.bench)
+    if mine is None or theirs is None or mine.low is None or mine.high is None:
+        return None
+    if theirs.low is None or theirs.high is None or not mine.mean or not theirs.mean:
+        return None
+    return _Speed(mine.mean / theirs.mean, mine.low > theirs.high or mine.high < theirs.low)
 
 
 def _decimal(size: int) -> str:
@@ -116,11 +136,10 @@ def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
         share = estimate_words(row.divergence.same_top, "0.1%")
         reference = row_name(report.rows[0])
         yield tr("the likeliest token of {reference} at {share} of positions", reference=reference, share=share)
-    speeds = decode_speed(row, report.ladder.plan.bench), decode_speed(base, report.ladder.plan.bench)
-    if speeds[0] and speeds[1] and speeds[1].mean:
-        yield tr("{factor} of the decode speed", factor=f"×{speeds[0].mean / speeds[1].mean:.2f}")
-    if (change := _perplexity(row, base)) < 0:
-        yield tr("{change} of perplexity", change=f"{change:+.1%}")
+    if (speed := _speed(report, row, base)) and not speed.differs:
+        yield tr("the decode speed, as far as its intervals tell (×{factor})", factor=f"{speed.factor:.2f}")
+    if (change := _perplexity(report, row, base)) and not change.worse:
+        yield tr("the perplexity ({change})", change=f"{change.share:+.1%}")
 
 
 def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
@@ -128,16 +147,30 @@ def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
         yield tr("{size} more of the file", size=_decimal(more))
     if (memory := _memory(row, base)) < 0:
         yield tr("{size} more of peak memory", size=_decimal(-memory))
+    if (speed := _speed(report, row, base)) and speed.differs and speed.factor < 1:
+        yield tr("{share} of the decode speed", share=f"{1 - speed.factor:.0%}")
     if row.loss and base.rung.place == 0:
         yield tr("Δquality {loss} of the cases", loss=estimate_words(row.loss, "+.3f"))
     if row.divergence:
         found, reference = row.divergence, row_name(report.rows[0])
         kl, p99 = estimate_words(found.kl, ".3f"), estimate_words(found.kl_p99, ".2f")
         yield tr("KL {kl} nats on average and {p99} at p99 against {reference}", kl=kl, p99=p99, reference=reference)
-    if (change := _perplexity(row, base)) > 0:
-        yield tr("{change} of perplexity", change=f"{change:+.1%}")
+    if (change := _perplexity(report, row, base)) and change.worse:
+        yield tr("{change} of perplexity", change=f"{change.share:+.1%}")
 
 
-def _perplexity(row: LadderRow, base: LadderRow) -> float:
-    """By what share it is higher than that of ``base``; 0 where one wasn't measured."""
-    return row.perplexity.value / base.perplexity.value - 1 if row.perplexity and base.perplexity else 0.0
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """By what share perplexity is another than the baseline's, and whether it is surely higher."""
+
+    share: float
+    worse: bool
+
+
+def _perplexity(report: LadderReport, row: LadderRow, base: LadderRow) -> _Change | None:
+    """Against the reference the paired ratio decides, whose interval is far narrower than either perplexity's."""
+    if not row.perplexity or not base.perplexity:
+        return None
+    share = row.perplexity.value / base.perplexity.value - 1
+    paired = row.divergence.log_ratio if row.divergence and base.rung.place == 0 else None
+    return _Change(share, paired.low > 0 if paired else share > 0)
