@@ -149,8 +149,15 @@ def read(log: Path) -> list[dict[str, Any]]:
 
 def table(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
     """A line for each language and system, shares with their 95 % Wilson intervals."""
-    names = ("F1", "inclusion", "citation precision", "correct abstention", "unsupported answers", "nothing backs it")
-    names += ("claims off topic",)
+    names = (
+        "F1",
+        "inclusion",
+        "citation precision",
+        "correct abstention",
+        "unsupported answers",
+        "nothing backs it",
+        "claims off topic",
+    )
     yield f"{'':18} {'n':>7}  " + "  ".join(f"{name:>19}" for name in names)
     for language in LANGUAGES:
         for system in dict.fromkeys(e["system"] for e in entries):

@@ -12,8 +12,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-import storage.search
-from storage import open_store
+from storage import open_store, search, word_scores
 from storage.word_scores import BM25_WEIGHTS
 from workbench.ports import Store
 from workbench.records.corpus import Chunk, Document, EmbedderInfo, Index, ParsedDocument, Recipe
@@ -72,7 +71,9 @@ def main() -> None:
     options.add_argument("--titles", action="store_true", help="the article's title is the document's")
     options.add_argument("--weights", type=float, nargs=4, default=BM25_WEIGHTS)
     chosen = options.parse_args()
-    storage.search.RANK = f"bm25({', '.join(map(str, chosen.weights))})"  # type: ignore[misc]  # to try others
+    rank = f"bm25({', '.join(map(str, chosen.weights))})"
+    for module in (search, word_scores):
+        setattr(module, "RANK", rank)  # noqa: B010 -- constants of the product; here others are tried
     for language in ("en", "es"):
         with tempfile.TemporaryDirectory() as folder:
             store = open_store(Path(folder) / "bench.db")

@@ -125,7 +125,7 @@ def _ask(kind: Kind, generator: ChildGenerator) -> Outcome:
 
 def newest_child() -> int:
     """The process that was started last by this one."""
-    return max(psutil.Process().children(), key=lambda child: child.create_time()).pid
+    return int(max(psutil.Process().children(), key=lambda child: child.create_time()).pid)
 
 
 # -- damages -----------------------------------------------------------------------------------------------------------

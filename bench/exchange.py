@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -97,8 +98,8 @@ def main(chunks: int) -> None:
             return (folder / "copy.db").stat().st_size
 
         for form in FORMS:
-            timed(f"export {form}", chunks, lambda form=form: export(form))
-            timed(f"import {form}", chunks, lambda form=form: receive(form))
+            timed(f"export {form}", chunks, partial(export, form))
+            timed(f"import {form}", chunks, partial(receive, form))
         timed("copy, checked", chunks, copy)
         timed("snapshot", chunks, lambda: exchange.take_snapshot("one").bytes)
         timed("restore", chunks, lambda: exchange.restore_snapshot("one").bytes)

@@ -83,7 +83,7 @@ async def type_questions(desk: Desk, questions: list[Question], pace: float) -> 
             whole = len(result.lanes) == len(request.options.lanes)
             screen.call_after_refresh(lambda: watch.painted(whole=whole))
 
-    AskScreen._found = timed  # type: ignore[method-assign]  # the screen as it is, with a stopwatch
+    AskScreen._found = timed  # type: ignore[method-assign,assignment]  # the screen as it is, with a stopwatch
     try:
         async with app.run_test(size=SIZE) as pilot:
             await pilot.pause(1)

@@ -91,7 +91,7 @@ def our_seconds(generator: ChildGenerator, prompt: int, generate: int) -> float:
     for _ in range(2):
         generator.measure(prompt, generate)
     after = process.cpu_times()
-    return (after.user + after.system - before.user - before.system) / 2
+    return float(after.user + after.system - before.user - before.system) / 2
 
 
 def processor_time(tool: Path, model: Path, pairs: int) -> None:

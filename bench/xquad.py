@@ -104,7 +104,7 @@ def evaluate(store: Store, searcher: Searcher, questions: Sequence[Question]) ->
 
 
 def _rankings(result: SearchResult) -> dict[str, list[str]]:
-    lanes = {lane.lane: _first_ten(hit.chunk_id for hit in lane.hits) for lane in result.lanes}
+    lanes: dict[str, list[str]] = {lane.lane: _first_ten(hit.chunk_id for hit in lane.hits) for lane in result.lanes}
     fused = _first_ten(hit.chunk_id for hit in result.fusion.hits)
     return {**lanes, "hybrid": fused, "reranked": _first_ten(view.hit.chunk_id for view in result.hits)}
 
