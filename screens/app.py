@@ -38,8 +38,10 @@ from screens.work import Job, Jobs
 from workbench import i18n
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
+from workbench.records.answers import AskOptions
 from workbench.records.corpus import Collection, IngestProgress, IngestRequest
 from workbench.records.models import LoadedModel, ModelFile
+from workbench.records.retrieval import SearchOptions
 
 if TYPE_CHECKING:
     from workbench.desk import Desk, DeskStatus
@@ -180,6 +182,11 @@ class WorkbenchApp(OrderedKeysApp):
         """Goes to Ask with a stored trace, or with the question when "" is given for one."""
         await self.action_mode(AskScreen.mode)
         cast(AskScreen, self.screen).open_trace(trace_id, query)
+
+    @property
+    def ask_settings(self) -> tuple[SearchOptions, AskOptions]:
+        """What Ask's next question is searched and answered with."""
+        return cast(AskScreen, self.get_screen_stack(AskScreen.mode)[0]).settings
 
     async def show_run(self, dataset: str, run_id: int, case_id: str = "") -> None:
         """Goes to Evals with the cursor on a run, or on a case of it; on the dataset's where the run is 0."""

@@ -35,7 +35,7 @@ from screens.widgets.keys import with_alt
 from screens.work import Job, Jobs
 from workbench.errors import FilterError, WorkbenchError
 from workbench.i18n import tr
-from workbench.records.answers import Trace
+from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
 from workbench.records.retrieval import Lane, SearchOptions, SearchResult
 from workbench.traces.exports import answer_markdown
@@ -141,13 +141,18 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
         self.query_one("#welcome", Static).update(welcome())
         self.refresh_bindings()
         self.query_one("#filter", Input).placeholder = example
-        self._submit()
+        self._search_again()
         if documents:  # the first keystroke needn't wait for a process to start
             self.jobs.read(self, self.desk.warm_embedder, lambda _: self._warmed())
 
     def _warmed(self) -> None:
         self._warm = True
-        self._submit()
+        self._search_again()
+
+    def _search_again(self) -> None:
+        """The file changed, or more lanes can answer; whoever looks back goes on doing so."""
+        if self.timeline.at is None:
+            self._submit()
 
     # -- searching -------------------------------------------------------------------------------------------------
 
@@ -182,7 +187,15 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
         options = SearchOptions(lanes=LANES[self._lanes], filter=wanted)
         return self.tuning.search(options) if self.tuning else options
 
+    @property
+    def settings(self) -> tuple[SearchOptions, AskOptions]:
+        """What the next question is searched and answered with."""
+        return self._options(), self.ask_options
+
     def _submit(self) -> None:
+        if self.timeline.at is not None:  # an earlier question is searched for again: it is what is asked now
+            self._now = None
+            self.timeline.return_()
         if self._query and not self.has_class("-empty"):
             if not self.query_one("#ranking", Grid).total:
                 self.query_one("#query", Input).border_subtitle = content(tr("searching…"))
@@ -251,6 +264,8 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
             return
         self._epoch += 1
         self._stop_answer()
+        if self.timeline.at is not None:  # else an earlier ranking would stand beside today's answer
+            self._submit()
         job = self.jobs.run(
             self,
             tr("answering"),

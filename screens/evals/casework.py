@@ -9,14 +9,13 @@ from screens.dialogs import NoteDialog
 from screens.evals.browser import CaseBrowser
 from screens.evals.decide import LabelDialog, Mark
 from screens.evals.items import CaseItem
-from screens.evals.launch import RerunDialog, Settings
-from screens.evals.rerun import DiffScreen
+from screens.evals.rerun import Again, DiffScreen, RerunDialog, read_choices
 from screens.evals.words import label_name
 from screens.source import read_span, show_source
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Grid
 from workbench.i18n import tr
-from workbench.records.evals import CaseResult, Label
+from workbench.records.evals import CaseResult, Label, RunConfig
 
 if TYPE_CHECKING:
     from workbench.ports import Cancel
@@ -130,18 +129,29 @@ class CaseWork(CaseBrowser):
     def _ask_rerun(self, item: CaseItem, result: CaseResult) -> None:
         run = self.known_run(result.run_id)
         if run:
-            dialog = RerunDialog(item.case.id, run.config)
-            self.app.push_screen(dialog, lambda settings: self._rerun(result, settings) if settings else None)
+            search, ask = self.bench.ask_settings
+            self.jobs.read(
+                self,
+                lambda: read_choices(self.desk, run.config, search, ask),
+                lambda choices: self.app.push_screen(
+                    RerunDialog(item.case.id, choices),
+                    lambda config: self._rerun(result, run.config, config) if config else None,
+                ),
+            )
 
-    def _rerun(self, result: CaseResult, settings: Settings) -> None:
+    def _rerun(self, result: CaseResult, before: RunConfig, config: RunConfig) -> None:
         def call(cancel: Cancel) -> Iterator[CaseResult]:
-            yield self.desk.evals.rerun(result.run_id, result.case_id, settings.ask, settings.search, cancel)
+            yield self.desk.evals.rerun(result.run_id, result.case_id, config, cancel)
 
         def show(after: CaseResult | None) -> None:
             if after:
-                self.app.push_screen(DiffScreen(result, after))
+                self.app.push_screen(DiffScreen(Again(result, after, before, config)), self._open_trace)
 
         self.jobs.run(self, tr("rerun"), call, then=show)
+
+    async def _open_trace(self, trace_id: str | None) -> None:
+        if trace_id:
+            await self.bench.show_trace(trace_id, "")
 
 
 def autopsy_lines(lines: Sequence[str]) -> list[Line]:

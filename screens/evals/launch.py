@@ -1,9 +1,9 @@
-"""The dialogs that ask for settings: of a new run, and of one case's rerun."""
+"""The dialog that asks for a new run's settings, and the fields that it shares with one case's rerun."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, cast
 
 from textual import on
@@ -13,7 +13,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button, Static
 
 from screens.dialogs import HELP
 from screens.evals.fields import (
@@ -23,59 +23,75 @@ from screens.evals.fields import (
     fraction,
     fusion_pick,
     lanes_pick,
+    number,
     pick,
     tell_problem,
     whole,
     written,
 )
-from screens.evals.words import layer_name
+from screens.evals.words import layer_name, model_name
 from screens.style import content
 from workbench.i18n import tr
-from workbench.records.answers import AskOptions
 from workbench.records.evals import Layer, RunConfig
 from workbench.records.models import ModelFile
-from workbench.records.retrieval import FusionMethod, SearchOptions
+from workbench.records.retrieval import FusionMethod
 
 LAYERS: tuple[Layer, ...] = ("retrieval", "generation", "chain", "model")
 SEGMENT_FIELDS = ("type", "language", "difficulty", "tag")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a case is asked again."""
-
-    search: SearchOptions
-    ask: AskOptions
-
-
-def read_settings(dialog: DOMNode, base: RunConfig) -> Settings:
-    """What the form says, over the settings of ``base`` for all that it doesn't ask. Raises ValueError."""
-    search = replace(
-        base.search,
-        lanes=LANES[chosen(dialog, "lanes")],
-        fusion=cast(FusionMethod, chosen(dialog, "fusion")),
-        candidates=whole(dialog, "candidates", tr("Candidates"), 1),
-        filter=written(dialog, "filter"),
-    )
-    ask = replace(
-        base.ask,
-        evidence=whole(dialog, "evidence", tr("Passages"), 1),
-        threshold=fraction(dialog, "threshold", "τ"),
-    )
-    return Settings(search, ask)
+def read_settings(dialog: DOMNode, base: RunConfig) -> RunConfig:
+    """``base`` with what the form says, as far as it has the fields. Raises ValueError."""
+    asked = {widget.id for widget in dialog.query("Input, Select")}
+    search, ask = base.search, base.ask
+    if "lanes" in asked:
+        search = replace(
+            search,
+            lanes=LANES[chosen(dialog, "lanes")],
+            fusion=cast(FusionMethod, chosen(dialog, "fusion")),
+            candidates=whole(dialog, "candidates", tr("Candidates"), 1),
+            filter=written(dialog, "filter"),
+        )
+    if "evidence" in asked:
+        passages = whole(dialog, "evidence", tr("Passages"), 1)
+        ask = replace(ask, evidence=passages, threshold=fraction(dialog, "threshold", "τ"))
+    if "temperature" in asked:
+        tokens = whole(dialog, "max_output", tr("Output tokens"), 1)
+        ask = replace(ask, max_output=tokens, temperature=number(written(dialog, "temperature"), tr("Temperature")))
+    return replace(base, search=search, ask=ask, model=chosen(dialog, "model") if "model" in asked else base.model)
 
 
-def settings_fields(config: RunConfig) -> dict[str, Widget]:
-    """The fields that ``read_settings`` reads, by name."""
+def settings_of(config: RunConfig) -> dict[str, str]:
+    """What the fields that ``read_settings`` reads show of a configuration, by their names."""
     search, ask = config.search, config.ask
-    threshold = "" if ask.threshold is None else f"{ask.threshold:g}"
     return {
-        "lanes": lanes_pick(search.lanes),
-        "fusion": fusion_pick(search.fusion),
-        "candidates": field("candidates", tr("Candidates"), str(search.candidates)),
-        "evidence": field("evidence", tr("Passages"), str(ask.evidence)),
-        "threshold": field("threshold", "τ", threshold, tr("the collection's")),
-        "filter": field("filter", tr("Filter"), search.filter, tr("e.g. {example}", example="year >= 2026")),
+        "lanes": next((key for key, value in LANES.items() if set(value) == set(search.lanes)), "both"),
+        "fusion": search.fusion,
+        "candidates": str(search.candidates),
+        "filter": search.filter,
+        "evidence": str(ask.evidence),
+        "threshold": "" if ask.threshold is None else f"{ask.threshold:g}",
+        "model": config.model,
+        "max_output": str(ask.max_output),
+        "temperature": f"{ask.temperature:g}",
+    }
+
+
+def settings_fields(config: RunConfig, models: Sequence[ModelFile], *others: str) -> dict[str, Widget]:
+    """The fields that ``read_settings`` reads, by name; ``others`` are models to choose from beside the files."""
+    told = settings_of(config)
+    files = {m.path: m.name.removesuffix(".gguf") for m in models if not m.problem}
+    away = {path: model_name(path) for path in (config.model, *others) if path and path not in files}
+    return {
+        "model": pick("model", tr("Model"), [("", tr("none: extractive")), *(files | away).items()], config.model),
+        "lanes": lanes_pick(config.search.lanes),
+        "fusion": fusion_pick(config.search.fusion),
+        "candidates": field("candidates", tr("Candidates"), told["candidates"]),
+        "evidence": field("evidence", tr("Passages"), told["evidence"]),
+        "threshold": field("threshold", "τ", told["threshold"], tr("the collection's")),
+        "filter": field("filter", tr("Filter"), told["filter"], tr("e.g. {example}", example="year >= 2026")),
+        "max_output": field("max_output", tr("Output tokens"), told["max_output"]),
+        "temperature": field("temperature", tr("Temperature"), told["temperature"]),
     }
 
 
@@ -91,13 +107,11 @@ class RunDialog(ModalScreen[RunConfig]):
 
     def __init__(self, config: RunConfig, models: Sequence[ModelFile]) -> None:
         super().__init__()
-        self._config = config
-        self._models = [m for m in models if not m.problem]
+        self._config, self._models = config, models
 
     def compose(self) -> ComposeResult:
         """A form in columns."""
-        config, settings = self._config, settings_fields(self._config)
-        models = [("", tr("none: extractive")), *((m.path, m.name.removesuffix(".gguf")) for m in self._models)]
+        config, settings = self._config, settings_fields(self._config, self._models)
         segment = "=".join(config.segment) if config.segment else ""
         with Vertical(classes="dialog") as box:
             box.border_title = content(tr("Run {dataset}", dataset=config.dataset))
@@ -105,8 +119,7 @@ class RunDialog(ModalScreen[RunConfig]):
             with Container(classes="form"):
                 yield field("title", tr("Title"), "", tr("tells it apart"))
                 yield pick("layer", tr("Layer"), [(layer, layer_name(layer)) for layer in LAYERS], config.layer)
-                yield pick("model", tr("Model"), models, config.model)
-                yield from (settings[name] for name in ("lanes", "fusion", "candidates"))
+                yield from (settings[name] for name in ("model", "lanes", "fusion", "candidates"))
                 yield field("k", tr("k of metrics"), str(config.k))
                 yield from (settings[name] for name in ("evidence", "threshold", "filter"))
                 yield field("segment", tr("Only cases"), segment, tr("e.g. {example}", example="type=table"))
@@ -135,13 +148,9 @@ class RunDialog(ModalScreen[RunConfig]):
             tell_problem(self, error)
 
     def _read(self) -> RunConfig:
-        settings = read_settings(self, self._config)
         return replace(
-            self._config,
+            read_settings(self, self._config),
             layer=cast(Layer, chosen(self, "layer")),
-            search=settings.search,
-            ask=settings.ask,
-            model=chosen(self, "model"),
             k=whole(self, "k", tr("k of metrics"), 1),
             limit=whole(self, "limit", tr("Limit (0: all)"), 0),
             segment=read_segment(written(self, "segment")),
@@ -161,43 +170,3 @@ def read_segment(words: str) -> tuple[str, str] | None:
     if not sign or not value or name not in SEGMENT_FIELDS:
         raise ValueError(tr("Write one of {names}, =, and a value.", names=", ".join(SEGMENT_FIELDS)))
     return name, value
-
-
-class RerunDialog(ModalScreen[Settings]):
-    """Asks with which settings to run one case again; begins with those of its run."""
-
-    CSS_PATH = "evals.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Close", id="rerun.close"),
-        Binding("ctrl+s", "start", "Start", id="rerun.start"),
-        *HELP,
-    ]
-
-    def __init__(self, case_id: str, config: RunConfig) -> None:
-        super().__init__()
-        self._case_id, self._config = case_id, config
-
-    def compose(self) -> ComposeResult:
-        """The settings that one question can be asked with."""
-        with Vertical(classes="dialog") as box:
-            box.border_title = content(tr("Run {case} again", case=self._case_id))
-            box.border_subtitle = content(tr("enter runs it · esc closes"))
-            with Container(classes="form"):
-                yield from settings_fields(self._config).values()
-            yield Static("", classes="problem")
-
-    def on_mount(self) -> None:
-        """Enter runs it as it is."""
-        self.query_one("#candidates", Input).focus()
-
-    @on(Input.Submitted)
-    def action_start(self) -> None:
-        """Dismisses with the settings, or says what is wrong with them."""
-        try:
-            self.dismiss(read_settings(self, self._config))
-        except ValueError as error:
-            tell_problem(self, error)
-
-    def action_leave(self) -> None:
-        """Nothing runs."""
-        self.dismiss(None)

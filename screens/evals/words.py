@@ -114,9 +114,13 @@ def run_words(run: Run) -> str:
         return config.title
     lanes = config.search.lanes
     ways = tr("hybrid {fusion}", fusion=config.search.fusion) if len(lanes) > 1 else lane_name(lanes[0])
-    model = config.model.replace("\\", "/").rpartition("/")[2].removesuffix(".gguf")
-    parts = ["" if config.layer == "retrieval" else layer_name(config.layer), model]
+    parts = ["" if config.layer == "retrieval" else layer_name(config.layer), model_name(config.model)]
     return " · ".join(p for p in (parts[0], "" if config.layer == "model" else ways, parts[1]) if p)
+
+
+def model_name(path: str) -> str:
+    """A model's file as it is called: without folder and ending."""
+    return path.replace("\\", "/").rpartition("/")[2].removesuffix(".gguf")
 
 
 def lane_name(lane: str) -> str:

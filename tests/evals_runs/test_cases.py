@@ -124,7 +124,7 @@ def test_asking_with_a_filter_keeps_it_in_the_case(bench: Bench) -> None:
     bench.dataset([FEE])
     config = RunConfig("faq", layer="chain", search=LEXICAL, ask=AskOptions(threshold=0.0))
     bench.run(config)
-    filtered = bench.lab.rerun(1, FEE.id, search=replace(LEXICAL, filter="year >= 2026"))
+    filtered = bench.lab.rerun(1, FEE.id, replace(config, search=replace(LEXICAL, filter="year >= 2026")))
     assert bench.lab.save_case(filtered.trace_id, "mine").cases == 1
     (case,) = bench.lab.cases("mine")
     assert "year" in case.filter

@@ -149,6 +149,14 @@ def test_what_cannot_be_measured_is_refused_before_a_run_exists(
     assert bench.run()[-1].finished  # and the lab is free again
 
 
+def test_a_layer_that_none_of_the_cases_is_for_names_the_one_that_is(bench: Bench) -> None:
+    bench.dataset([Case("sum", "1 + 1 =", expectation=Expectation("numeric", "2"))], "tasks")
+    for config, layer in ((RunConfig("tasks"), "model"), (RunConfig("faq", layer="model", model="x.gguf"), "chain")):
+        with pytest.raises(UsageError) as caught:
+            bench.run(config)
+        assert f"“{layer}”" in caught.value.remedy
+
+
 def test_one_run_at_a_time(bench: Bench) -> None:
     steps = bench.lab.run(RETRIEVAL)
     next(steps)
@@ -239,7 +247,8 @@ def test_a_rerun_is_compared_and_not_stored(bench: Bench) -> None:
     run = bench.run(CHAIN)[-1].run
     before = bench.lab.result(run.id, BOOKS.id)
     again = bench.lab.rerun(run.id, BOOKS.id)
-    strict = bench.lab.rerun(run.id, BOOKS.id, search=SearchOptions(lanes=("lexical",), filter="year = 2024"))
+    search = replace(run.config.search, lanes=("lexical",), filter="year = 2024")
+    strict = bench.lab.rerun(run.id, BOOKS.id, replace(run.config, search=search))
     assert timeless(again) == timeless(before)
     assert strict.failure == "filtered_out"
     assert bench.lab.result(run.id, BOOKS.id) == before

@@ -286,13 +286,15 @@ class FakeLab(FakeSets):
         self,
         run_id: int,
         case_id: str,
-        ask: AskOptions | None = None,
-        search: SearchOptions | None = None,
+        config: RunConfig | None = None,
         cancel: Cancel | None = None,
     ) -> CaseResult:
         run, before = self.find_run(run_id), self.result(run_id, case_id)
         case = next(c for c in self.run_cases(run_id) if c.id == case_id)
-        return self._ask(run, case, before.position, ask or run.config.ask, search or run.config.search)
+        return self._ask(run, case, before.position, (config or run.config).ask, (config or run.config).search)
+
+    def settled(self, config: RunConfig) -> RunConfig:
+        return config
 
     def autopsy(self, run_id: int, case_id: str) -> tuple[str, ...]:
         case = next(c for c in self.run_cases(run_id) if c.id == case_id)

@@ -16,9 +16,9 @@ from screens.evals.case import CasePane, RankTable
 from screens.evals.decide import DecisionDialog, ExportDialog, LabelDialog
 from screens.evals.gates import GatesScreen, LockDialog
 from screens.evals.imported import ProblemsScreen
-from screens.evals.launch import RerunDialog, RunDialog
+from screens.evals.launch import RunDialog
 from screens.evals.plots import PlotsScreen
-from screens.evals.rerun import DiffScreen
+from screens.evals.rerun import DiffScreen, RerunDialog
 from screens.help import declared
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
@@ -247,16 +247,33 @@ async def test_r_runs_the_case_with_other_settings_and_shows_what_changed() -> N
         await settle(pilot)
         await press(pilot, "r")
         assert isinstance(app.screen, RerunDialog)
-        app.screen.query_one("#evidence", Input).value = "none"
+        app.screen.query_one("#candidates", Input).value = "none"
         assert "give a whole number from 1 on" in await press(pilot, "enter")
-        app.screen.query_one("#evidence", Input).value = "5"
+        app.screen.query_one("#candidates", Input).value = "50"
         app.screen.query_one("#lanes").value = "lexical"
         seen = await press(pilot, "enter")
         assert isinstance(app.screen, DiffScreen)
+        assert "search.lanes  lexical+dense → lexical" in seen
         assert "then        ✗ not retrieved" in seen
         assert "now         ✓ passed" in seen
         assert ".000 →  1.000 ▲" in seen
         assert "4 → 3" in seen
+
+
+async def test_a_case_is_run_again_with_what_is_in_force_in_ask_now_and_its_new_trace_opens() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press(pilot, "alt+l")
+        await on_evals(pilot, "r")
+        lanes = app.screen.query_one("#lanes", Select)
+        assert lanes.value == "both"
+        app.screen.query_one("#whose", Select).value = "now"
+        await until(pilot, lambda: lanes.value == "lexical")
+        app.screen.query_one("#candidates", Input).focus()
+        assert "search.lanes  lexical+dense → lexical" in await press(pilot, "enter")
+        await press(pilot, "t")
+        assert app.current_mode == "ask"
 
 
 async def test_autopsy_trace_and_source_of_a_case() -> None:

@@ -16,6 +16,7 @@ from workbench.records.evals import (
     MetricChange,
     Run,
     RunComparison,
+    RunConfig,
     SegmentChange,
 )
 
@@ -141,12 +142,21 @@ def causes(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[str,
     return tuple(sorted(n for n in changed if changed.isdisjoint(follows.get(n, ()))))
 
 
+def changed_settings(a: RunConfig, b: RunConfig) -> tuple[tuple[str, Any, Any], ...]:
+    """(name, in a, in b) of each setting in which two configurations differ; a title or a price is none."""
+    one, other = _flat(_told(a)), _flat(_told(b))
+    return tuple((name, one.get(name), other.get(name)) for name in one | other if one.get(name) != other.get(name))
+
+
+def _told(config: RunConfig) -> dict[str, Any]:
+    return {name: value for name, value in encode(config).items() if name not in _NO_CAUSE}
+
+
 def _settings(run: Run) -> dict[str, Any]:
     """Configuration and manifest as one flat mapping; both speak of search and ask, and only the manifest of the file
     that ``model`` is."""
-    config = {name: value for name, value in encode(run.config).items() if name not in _NO_CAUSE}
     manifest = encode(run.manifest)
-    return _flat(manifest.pop("settings")) | _flat(config) | _flat(manifest)
+    return _flat(manifest.pop("settings")) | _flat(_told(run.config)) | _flat(manifest)
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

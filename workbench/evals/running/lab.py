@@ -19,7 +19,6 @@ from workbench.evals.running.imported import import_run, is_imported
 from workbench.evals.running.runner import EvalRunner, Runtimes
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
-from workbench.records.answers import AskOptions
 from workbench.records.cases import Case
 from workbench.records.evals import (
     CaseResult,
@@ -29,7 +28,6 @@ from workbench.records.evals import (
     RunConfig,
     RunProgress,
 )
-from workbench.records.retrieval import SearchOptions
 from workbench.traces.autopsy import Coroner, fix_text
 from workbench.traces.stages import final_hits
 
@@ -128,11 +126,12 @@ class RunLab(DatasetLab):
         self,
         run_id: int,
         case_id: str,
-        ask: AskOptions | None = None,
-        search: SearchOptions | None = None,
+        config: RunConfig | None = None,
         cancel: Cancel | None = None,
     ) -> CaseResult:
-        """The case once more, with the run's settings or those given; the result isn't stored (its trace is).
+        """The case once more, by the run's configuration or the one given; the result isn't stored (its trace is).
+
+        The model of the configuration replaces the desk's loaded one.
 
         Raises:
             NotFoundError, UsageError, EngineError: as ``run``.
@@ -145,16 +144,17 @@ class RunLab(DatasetLab):
                 tr("Run {id} was imported: nothing here can run its cases again.", id=run_id),
                 tr("Run the dataset here, and compare the two."),
             )
-        chosen = search or run.config.search
-        config = replace(
-            run.config,
-            ask=ask or run.config.ask,
-            search=replace(chosen, collection=chosen.collection or run.config.search.collection),
-            limit=0,
-            segment=None,
-        )
+        asked = replace(config or run.config, dataset=run.config.dataset, limit=0, segment=None)
         with self._alone():
-            return self._runner.once(config, run, self.case(run_id, case_id), cancel)
+            return self._runner.once(asked, run, self.case(run_id, case_id), cancel)
+
+    def settled(self, config: RunConfig) -> RunConfig:
+        """``config`` as its run would have it: with the reranker and the transformations chosen for its collection.
+
+        Raises:
+            NotFoundError, MissingModelError: it names a reranker that isn't there or can't be used.
+        """
+        return replace(config, search=self._runtimes.searcher().settled(config.search))
 
     def autopsy(self, run_id: int, case_id: str) -> tuple[str, ...]:
         """The gold's rank at each stage (lexical, dense, fusion, context) and the stage that lost it, in lines.
