@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 CONTEXTS = (1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 """What + and − go through."""
 KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
+OF_THE_LIBRARY: Final = frozenset(
+    {"load", "unload", "context", "settings", "note", "export", "kv_type", "window", "grid", "folder", "rescan"}
+)
+"""Actions on the file under the library's cursor, and on the list."""
 
 
 class ModelsScreen(LoadingScreen):
@@ -327,7 +331,9 @@ class ModelsScreen(LoadingScreen):
     # -- loading ---------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that can't act now is shown dim."""
+        """A key that can't act now is shown dim; in a room the library's are left to it."""
+        if action in OF_THE_LIBRARY and self.query_one(Rooms).has_focus_within:
+            return False
         if action == "unload" and not self._loaded:
             return None
         if action == "stop":

@@ -13,6 +13,7 @@ from screens.models.bench_dialog import BenchDialog, read_depths
 from screens.models.bench_plots import points
 from screens.models.side_by_side import SideBySideDialog
 from screens.widgets.grid import Grid
+from screens.widgets.keys import KeyBar
 from tests.screens.fake_benchmarks import FakeBenchmarks
 from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import LARGE, SMALL, app_on, settle, until
@@ -91,6 +92,9 @@ async def test_sorting_and_depth_are_told_in_the_title() -> None:
     app = app_on(measured())
     async with app.run_test(size=LARGE) as pilot:
         await enter(pilot)
+        keys = str(app.screen.query_one(KeyBar).render())
+        assert "Sort" in keys
+        assert "Load" not in keys, "the library's keys are the library's"
         assert names(pilot) == ["fast", "slow"]
         for _ in range(3):
             await pilot.press("s")  # by tg, by pp, by TTFT
