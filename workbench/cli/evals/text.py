@@ -15,6 +15,7 @@ from workbench.evals.measuring.standings import Standing, standings, verdict_of
 from workbench.evals.reporting.plots import plot_lines
 from workbench.evals.reporting.reports import (
     counted_text,
+    difference_text,
     estimate_text,
     headline_metrics,
     judged_text,
@@ -128,7 +129,7 @@ def print_comparison(compared: RunComparison, cases: Sequence[Case] = ()) -> Non
             describe(c.metric).title,
             describe(c.metric).text(c.a.value),
             describe(c.metric).text(c.b.value),
-            _difference(c),
+            difference_text(c),
             p_text(c.p_value),
             f"{c.difference.n:,}",
         )
@@ -157,7 +158,7 @@ def _print_segment_changes(compared: RunComparison) -> None:
             f"{s.paired:,}",
             f"+{s.fixed} −{s.broken}",
             p_text(s.p_value),
-            *(_difference(metrics[name]) if name in metrics else "–" for name in names),
+            *(difference_text(metrics[name]) if name in metrics else "–" for name in names),
         )
         for s, metrics in zip(compared.segments, changed, strict=True)
     ]
@@ -166,12 +167,6 @@ def _print_segment_changes(compared: RunComparison) -> None:
         titles = (f"{describe(name).title} b − a" for name in names)
         print_table((tr("segment"), "n", tr("fixed, broken"), tr("McNemar"), *titles), rows, right=(1,))
         say(tr("{count} segments were tested: by chance alone, one in twenty has p < 0.05.", count=len(rows)), dim=True)
-
-
-def _difference(change: MetricChange) -> str:
-    shown, found = describe(change.metric), change.difference
-    value, low, high = (f"{'+' if v >= 0 else ''}{shown.text(v)}" for v in (found.value, found.low, found.high))
-    return f"{value} [{low}, {high}]"
 
 
 def print_ladder(steps: Sequence[RunComparison]) -> None:

@@ -49,11 +49,15 @@ class Metric:
 
     def text(self, value: float) -> str:
         """A value as people read it: "0.853", "2,310 ms", "12.4 tokens/s", "0.0142" of a currency."""
+        return self.number(value) if self.unit in ("", "cost") else f"{self.number(value)} {self.unit}"
+
+    def number(self, value: float) -> str:
+        """The same without its unit: the bounds of an interval, whose value has it."""
         if self.bounded:
             return f"{value:.3f}"
         if self.unit == "cost":
             return f"{value:.3g}" if abs(value) < 1 else f"{value:,.2f}"
-        return f"{value:,.1f} {self.unit}" if abs(value) < 100 else f"{value:,.0f} {self.unit}"
+        return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
 def _percentiles(name: str, label: str, quantiles: tuple[int, ...]) -> tuple[Metric, ...]:

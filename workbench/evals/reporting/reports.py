@@ -82,7 +82,14 @@ def run_name(run: Run) -> str:
 def estimate_text(name: str, estimate: Estimate) -> str:
     """A metric's value with its interval: "0.853 [0.790, 0.900]"."""
     shown = describe(name)
-    return f"{shown.text(estimate.value)} [{shown.text(estimate.low)}, {shown.text(estimate.high)}]"
+    return f"{shown.text(estimate.value)} [{shown.number(estimate.low)}, {shown.number(estimate.high)}]"
+
+
+def difference_text(change: MetricChange) -> str:
+    """B less A with its interval: "+0.013 [-0.004, +0.030]"."""
+    shown, found = describe(change.metric), change.difference
+    low, high = (f"{'+' if bound >= 0 else ''}{shown.number(bound)}" for bound in (found.low, found.high))
+    return f"{'+' if found.value >= 0 else ''}{shown.text(found.value)} [{low}, {high}]"
 
 
 def counted_text(name: str, estimate: Estimate, cases: int) -> str:
@@ -292,13 +299,11 @@ def _failure_table(failed: Sequence[CaseResult]) -> Table:
 
 
 def _change_row(change: MetricChange) -> tuple[str, ...]:
-    shown = describe(change.metric)
-    sign = "+" if change.difference.value > 0 else ""
     return (
-        shown.title,
+        describe(change.metric).title,
         estimate_text(change.metric, change.a),
         estimate_text(change.metric, change.b),
-        sign + estimate_text(change.metric, change.difference),
+        difference_text(change),
         str(change.difference.n),
         p_text(change.p_value).removeprefix("p ").removeprefix("= "),
         tr(change.test),
@@ -310,7 +315,7 @@ def _moved_table(comparison: RunComparison) -> Table:
     rows = []
     for s in comparison.segments:
         passed = next((change for change in s.metrics if change.metric == "pass_rate"), None)
-        moved = estimate_text("pass_rate", passed.difference) if passed else "–"
+        moved = difference_text(passed) if passed else "–"
         rows.append((f"{tr(s.field)}: {s.value}", str(s.paired), str(s.fixed), str(s.broken), moved, p_text(s.p_value)))
     head = (tr("Segment"), "n", tr("Fixed"), tr("Broken"), f"{describe('pass_rate').title}: B − A", "McNemar")
     return Table(head, tuple(rows), (1, 2, 3, 4))

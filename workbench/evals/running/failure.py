@@ -16,6 +16,7 @@ from workbench.i18n.retelling import retold
 from workbench.records.answers import Answer, Context, Evidence, Generation
 from workbench.records.cases import Case, GoldSpan
 from workbench.records.evals import CaseResult, FailureStage, Ranked
+from workbench.traces.outcomes import outcome_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,13 +316,13 @@ def autopsy(case: Case, result: CaseResult, kept_by: Sequence[str] = ()) -> tupl
         kept_by: changes that would have put the gold into the context, the smallest first.
     """
     lines = [_journey(span, result) for span in relevant(case)]
-    if not lines:
+    if not lines and case.expectation is None:
         lines.append(tr("The case has no gold to follow."))
     if result.answer:
         lines.append(
             tr(
                 "answer: {outcome}, support {support}, τ {threshold}",
-                outcome=tr(result.answer.outcome),
+                outcome=outcome_name(result.answer.outcome),
                 support=f"{result.answer.support:.2f}",
                 threshold=f"{result.answer.threshold:.2f}",
             )

@@ -285,6 +285,8 @@ def _chosen(cases: Sequence[Case], config: RunConfig) -> tuple[tuple[int, Case],
     """
     tasks = config.layer == "model"
     numbered = [(n, case) for n, case in enumerate(cases) if (case.expectation is not None) == tasks]
+    if cases and not numbered:
+        raise _other_layer(config.dataset, tasks)
     if config.segment is not None:
         members = {case.id for case in members_of(config.segment, [case for _, case in numbered])}
         numbered = [(n, case) for n, case in numbered if case.id in members]
@@ -298,6 +300,15 @@ def _chosen(cases: Sequence[Case], config: RunConfig) -> tuple[tuple[int, Case],
             tr("Leave the segment out, or import cases first."),
         )
     return chosen
+
+
+def _other_layer(dataset: str, tasks: bool) -> UsageError:
+    remedy = (
+        tr("They are questions: choose the layer “retrieval”, “generation” or “chain”.")
+        if tasks
+        else tr("They are model tasks: choose the layer “model”.")
+    )
+    return UsageError(tr("Nothing to run"), tr("No case of “{dataset}” is in this layer.", dataset=dataset), remedy)
 
 
 def _check(config: RunConfig) -> None:
