@@ -11,6 +11,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from screens.app import WorkbenchApp
+from screens.ask.screen import AskScreen
 from screens.ask.timeline import Timeline
 from screens.widgets import ranking
 from screens.widgets.grid import Grid
@@ -118,6 +119,27 @@ async def test_typing_goes_on_from_an_earlier_keystroke() -> None:
         await press_each(pilot, "s")
         assert question(app) == "librarys"
         assert "3/3" in strip(app)
+
+
+async def test_an_earlier_question_that_is_answered_is_asked_now_with_its_ranking_of_today() -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await type_text(pilot, "library")
+        await type_text(pilot, " horn")
+        await pilot.press("alt+left")
+        await settle(pilot)
+        assert "of an earlier keystroke" in screen_text(app)
+        screen = app.screen
+        assert isinstance(screen, AskScreen)
+        screen.reload()  # the file changed: looking back goes on
+        await settle(pilot)
+        assert "of an earlier keystroke" in screen_text(app)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "of an earlier keystroke" not in screen_text(app)
+        assert app.screen.query_one(Timeline).at is None
+        assert question(app) == "library"
 
 
 async def test_a_pinned_ranking_is_what_moves_are_told_against() -> None:
