@@ -50,6 +50,15 @@ SUPPORT: Final[dict[SupportLevel, tuple[str, Tone]]] = {
 }
 """How well a claim is supported → its mark and tone."""
 
+OUTCOMES: Final[dict[str, tuple[str, Tone]]] = {
+    **dict.fromkeys(("answered", "sql_rows"), ("✓", Tone.GOOD)),
+    **dict.fromkeys(("unsupported", "does_not_fit", "engine_gone", "sql_none"), ("✗", Tone.BAD)),
+}
+"""How a question ended → its mark and tone; ``NO_ANSWER`` for the others."""
+
+NO_ANSWER: Final = ("~", Tone.WARN)
+"""The mark of a question that was not answered, for a reason of its own."""
+
 OFF_TOPIC: Final = ("○", Tone.WARN)
 """The mark of a claim that doesn't concern the question."""
 

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from screens.dialogs import HELP, ConfirmDialog
-from screens.style import Line, Tone, content, milliseconds
+from screens.style import NO_ANSWER, OUTCOMES, Line, Tone, content, milliseconds
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError
@@ -83,6 +83,7 @@ class PastDialog(ModalScreen[PastWish]):
                 [
                     Column("", 1),
                     Column(tr("when"), 16),
+                    Column("", 1),
                     Column(tr("outcome"), 18, keep=70),
                     Column(tr("ms"), 6, "right", keep=70),
                     Column(tr("question"), 0),
@@ -124,7 +125,9 @@ class PastDialog(ModalScreen[PastWish]):
     def _call(self, words: str) -> tuple[TraceSummary, ...]:
         return self._desk.inspector.history(words, _LISTED)
 
-    def _list(self, _: str, found: tuple[TraceSummary, ...]) -> None:
+    def _list(self, words: str, found: tuple[TraceSummary, ...]) -> None:
+        nothing = tr("none holds these words") if words.strip() else tr("none yet: enter on Ask answers one")
+        self.query_one(Input).border_subtitle = "" if found else content(nothing)
         self.query_one("#questions", Grid).show([_row(summary, self._against) for summary in found])
 
     def _failed(self, error: WorkbenchError) -> None:
@@ -186,7 +189,7 @@ class PastDialog(ModalScreen[PastWish]):
 def _row(summary: TraceSummary, against: str) -> Row:
     mark = ("●", Tone.ACCENT) if summary.id == against else ""
     when = summary.created[:16].replace("T", " ")
-    outcome = outcome_name(summary.outcome)
+    sign, outcome = OUTCOMES.get(summary.outcome, NO_ANSWER), outcome_name(summary.outcome)
     of_tables = "SQL " if summary.outcome.startswith("sql_") else ""  # a small terminal has no room for the outcome
     query: Line = ((of_tables, Tone.ACCENT), (summary.query, Tone.PLAIN))
-    return Row(summary.id, (mark, (when, Tone.DIM), outcome, milliseconds(summary.duration_ms), query))
+    return Row(summary.id, (mark, (when, Tone.DIM), sign, outcome, milliseconds(summary.duration_ms), query))

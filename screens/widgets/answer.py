@@ -13,7 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import CONFLICT, OFF_TOPIC, SUPPORT, Line, Tone, content, count, place, shorten
+from screens.style import CONFLICT, NO_ANSWER, OFF_TOPIC, OUTCOMES, SUPPORT, Line, Tone, content, count, place, shorten
 from screens.widgets.grid import Column, Grid, Row
 from workbench.answers.claims import shortfall
 from workbench.answers.prompt import quotable
@@ -36,8 +36,7 @@ def headline(trace: Trace | None, streaming: bool) -> Content:
         return content(tr("Answer"))
     if answer is None:
         outcome = outcome_of(trace)
-        mark = ("✓ ", Tone.GOOD) if outcome == "sql_rows" else ("~ ", Tone.WARN)
-        return content(tr("Answer") + " ── ", mark, outcome_name(outcome))
+        return content(tr("Answer") + " ── ", OUTCOMES.get(outcome, NO_ANSWER), " ", outcome_name(outcome))
     supported = sum(c.level == "supported" for c in answer.claims)
     beside = sum(claim.off_topic for claim in answer.claims)
     sign = "≥" if answer.support >= answer.threshold else "<"
