@@ -326,7 +326,7 @@ def summary(moves: Sequence[Move]) -> str:
 def _columns() -> list[Column]:
     return [
         Column("#", 3, "right"),
-        Column("", 4),
+        Column("", 5),
         Column(tr("was"), 3, "right"),
         Column(tr("source"), 0, tail=True, fit=True),
         Column(tr("text"), 0, keep=60, fold=True),

@@ -148,7 +148,10 @@ class RunWork(CaseBrowser):
             told = tr("Run {id} stopped at {done}.", id=last.run.id, done=done)
             if not last.cancelled:
                 told = tr(
-                    "Run {id}: {passed} of {done} passed.", id=last.run.id, passed=count(last.run.passed), done=done
+                    "Run {id}: {passed} of {done} passed.",
+                    id=last.run.id,
+                    passed=count(last.run.passed),
+                    done=count(last.run.done),
                 )
             self.notify(told, timeout=5, markup=False)
         self.bench.changed()

@@ -16,7 +16,7 @@ def columns() -> list[Column]:
     """Headings in the interface's language."""
     return [
         Column("#", 2, "right"),
-        Column("", 4, fold=True),
+        Column("", 5, fold=True),
         Column(tr("lex"), 3, "right"),
         Column(tr("dense"), 5, "right"),
         Column(tr("source"), 0, tail=True, fit=True),

@@ -130,8 +130,10 @@ def test_a_trace_without_a_ranking_has_nothing_to_try(store: Store, ask: Ask) ->
 )
 def test_changes_that_make_no_sense_are_refused(store: Store, ask: Ask, changes: str) -> None:
     material = Material(store, ask())
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError) as refused:
         parse_changes(changes, material.settings)
+    if changes == "evidence=0":
+        assert "“0” is no value for “evidence”, which takes 1, 2, 3 …." in refused.value.message
 
 
 def test_no_more_pieces_are_kept_than_hits_are_offered(store: Store, ask: Ask) -> None:

@@ -38,7 +38,8 @@ def parse_changes(written: str, settings: WhatIf) -> WhatIf:
         try:
             settings = change(settings, value)
         except (ValueError, KeyError):
-            _fail(tr("“{value}” is no value for “{name}”.", value=value, name=name))
+            takes = _TAKES[name.partition(".")[2] or name]
+            _fail(tr("“{value}” is no value for “{name}”, which takes {takes}.", value=value, name=name, takes=takes))
     if not (settings.lexical_k or settings.dense_k):
         _fail(tr("With both lanes off there is nothing to rank."))
     return settings
@@ -121,3 +122,15 @@ _CHANGES: Final[Mapping[str, _Change]] = {
     "budget": lambda s, value: replace(s, budget=None if value == OFF else _whole(value)),
     "order": lambda s, value: replace(s, order=ORDERS[value]),
 }
+_TAKES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("k", "evidence"), "1, 2, 3 …"),
+    **dict.fromkeys(("lexical", "dense"), OFF),
+    "k0": "0, 1, 2 …",
+    "weight": "0 … 1000000",
+    "fusion": "rrf, weights",
+    "rerank": "on, off, late …",
+    "mmr": "0 … 1, off",
+    "budget": "1, 2, 3 …, off",
+    "order": ", ".join(ORDERS),
+}
+"""Values by the last part of a setting's name."""

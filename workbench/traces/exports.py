@@ -16,7 +16,7 @@ from workbench.records.codec import encode
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
 from workbench.text.clean import printable
-from workbench.traces.outcomes import attempt_error, attempts
+from workbench.traces.outcomes import attempt_error, attempts, outcome_name
 
 SCOPE: Final = "workbench"
 _INTERNAL: Final = 1  # SPAN_KIND_INTERNAL
@@ -99,7 +99,7 @@ def _colophon(trace: Trace, answer: Answer) -> str:
         tr("supported {good}/{all}", good=sum(c.level == "supported" for c in answer.claims), all=len(answer.claims))
         if answer.claims
         else "",
-        f"{tr(answer.outcome)}, s {answer.support:.2f}, τ {answer.threshold:.2f}",
+        f"{outcome_name(answer.outcome)}, s {answer.support:.2f}, τ {answer.threshold:.2f}",
         f"{made.collection} v{made.collection_version}, index {made.index_id}",
         made.embedder,
         made.model,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,7 +17,7 @@ from workbench.cli.display import StatusLine, duration, print_json, print_table,
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import model_path
 from workbench.desk import Desk
-from workbench.errors import UsageError
+from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Trace
 from workbench.records.library import Preset
@@ -33,6 +34,7 @@ from workbench.records.retrieval import (
     Transform,
 )
 from workbench.retrieval.rerank import describe_gain
+from workbench.traces.outcomes import outcome_name
 
 TEXT_SHOWN = 160
 """Characters of a chunk that a line of ``search`` shows at most."""
@@ -218,8 +220,19 @@ def _preset(desk: Desk, name: str, model: str) -> Preset:
 
 
 def load(desk: Desk, model: str, line: StatusLine, settings: LoadSettings | None = None) -> None:
-    """A model for this command: by path, by the name that ``workbench models`` shows, or a server's (URL#NAME)."""
-    for progress in desk.open_model(model_path(desk, model), settings):
+    """A model for this command: by path, by the name that ``workbench models`` shows, or a server's (URL#NAME).
+
+    Raises:
+        NotFoundError: there is no such file.
+    """
+    path = model_path(desk, model)
+    if "://" not in path and not Path(path).expanduser().exists():
+        raise NotFoundError(
+            tr("No such model"),
+            tr("There is no model “{name}”.", name=model),
+            tr("workbench models lists the files there are."),
+        )
+    for progress in desk.open_model(path, settings):
         line.say(tr("loading {name}: {percent} %", name=model, percent=round(progress.fraction * 100)))
 
 
@@ -262,7 +275,7 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
     mark = OFF_TOPIC if answer.off_topic else MARKS[answer.level if answer.spoken else "weak"]
     mark = "≠" if answer.conflicts else mark
     facts = [
-        f"{mark} {tr(answer.outcome)}",
+        f"{mark} {outcome_name(answer.outcome)}",
         tr("supported {good}/{all}", good=good, all=len(answer.claims)) if answer.claims else "",
         tr("{count} off topic", count=beside) if beside else "",
         f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
