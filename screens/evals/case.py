@@ -141,7 +141,7 @@ def _label(view: CaseView) -> Line:
     label = view.item.label
     if label is None:
         return ""
-    against: Line = (" " + tr("against the score"), Tone.WARN) if view.item.disagrees else ""
+    against: Line = (" " + tr("against the score"), Tone.WARN) if view.item.against_score else ""
     return (label_mark(label), " ", label_name(label.value), against)
 
 

@@ -40,8 +40,8 @@ class CaseWork(CaseBrowser):
         self.jump(lambda item: item.unlabelled, 1, tr("Every other case is labelled."))
 
     def action_disagreement(self) -> None:
-        """The next case whose label contradicts its score."""
-        self.jump(lambda item: item.disagrees, 1, tr("No other label contradicts its score."))
+        """The next case on which score, person and judges differ."""
+        self.jump(lambda item: item.disagrees, 1, tr("No other case is disagreed on."))
 
     def action_case(self, step: int) -> None:
         """The next case of the list, whatever has the focus."""

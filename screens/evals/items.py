@@ -57,11 +57,19 @@ class CaseItem:
         return self.result is not None and self.label is None
 
     @property
-    def disagrees(self) -> bool:
+    def against_score(self) -> bool:
         """The person's verdict is the opposite of the score's."""
-        if self.label is None or not self.label.value or self.result is None or self.result.passed is None:
-            return False
-        return (self.label.value > 0) != self.result.passed
+        return len({self._person, self.result.passed if self.result else None} - {None}) > 1
+
+    @property
+    def disagrees(self) -> bool:
+        """Not all who say right or wrong say the same: the score, the person, the judges of answers alone."""
+        judges = (said.verdict == "right" for _, said in self.judged if said.verdict in ("right", "wrong"))
+        return len({self._person, self.result.passed if self.result else None, *judges} - {None}) > 1
+
+    @property
+    def _person(self) -> bool | None:
+        return self.label.value > 0 if self.label and self.label.value else None
 
 
 def shown(item: CaseItem, view: View, narrow: Narrow = EVERYTHING) -> bool:

@@ -116,7 +116,7 @@ def view_name(view: View) -> str:
         "failing": tr("failing"),
         "flips": tr("flips"),
         "unlabelled": tr("unlabelled"),
-        "disagreements": tr("label against score"),
+        "disagreements": tr("disagreements"),
         "all": tr("all cases"),
     }
     return names[view]
@@ -152,7 +152,7 @@ def why_empty(view: RunView | None, chosen: View) -> Sequence[Line]:
         "failing": tr("Nothing fails here."),
         "flips": tr("No case flipped between the two runs.") if view.other else tr("Nothing is compared."),
         "unlabelled": tr("Every case is labelled."),
-        "disagreements": tr("No label contradicts its score."),
+        "disagreements": tr("Nobody disagrees here."),
         "all": tr("No case is left by this choice."),
     }
     compare: tuple[Line, ...] = ("\n\n", ("c", Tone.ACCENT), " " + tr("chooses the run to compare with."))

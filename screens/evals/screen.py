@@ -38,7 +38,12 @@ class EvalsScreen(CaseWork, RunSetWork, SetWork):
         Binding("full_stop", "flip", "Flip", show=False, id="evals.flip", tooltip="The next case fixed or broken"),
         Binding("u", "unlabelled", "Unlabelled", show=False, id="evals.unlabelled", tooltip="The next case to judge"),
         Binding(
-            "d", "disagreement", "Disagreement", show=False, id="evals.disagreement", tooltip="Label against score"
+            "d",
+            "disagreement",
+            "Disagreement",
+            show=False,
+            id="evals.disagreement",
+            tooltip="Score, you or a judge say otherwise",
         ),
         Binding("f", "view", "Show", id="evals.view", tooltip="Failing, flips, unlabelled, disagreements, all"),
         Binding("F", "narrow", "Narrow", show=False, id="evals.narrow", tooltip="To a failure stage or a segment"),

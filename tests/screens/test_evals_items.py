@@ -20,6 +20,8 @@ from workbench.records.evals import (
     CaseResult,
     Estimate,
     FailureStage,
+    JudgedCase,
+    JudgedVerdict,
     Label,
     MetricChange,
     ThresholdPoint,
@@ -53,6 +55,26 @@ ITEMS = [
 )
 def test_what_each_view_shows(view: str, ids: str) -> None:
     assert "".join(i.case.id for i in ITEMS if shown(i, view)) == ids
+
+
+@pytest.mark.parametrize(
+    ("passed", "label", "said", "disagrees"),
+    [
+        (True, None, "wrong", True),
+        (True, None, "right", False),
+        (True, None, "", False),
+        (True, None, "worse", False),
+        (None, 1, "wrong", True),
+        (True, 1, "wrong", True),
+        (False, 0, "wrong", False),
+    ],
+)
+def test_a_judge_that_differs_from_score_or_person_is_a_disagreement(
+    passed: bool | None, label: int | None, said: JudgedVerdict, disagrees: bool
+) -> None:
+    one = replace(item("a", passed, label=label), judged=(("judge", JudgedCase("a", said, "", "")),))
+    assert one.disagrees is disagrees
+    assert not one.against_score
 
 
 def test_narrowing_to_a_stage_and_a_segment() -> None:
