@@ -330,13 +330,14 @@ class FileCorpus:
         found = {row[0]: row for row in rows}
         return tuple(chunk_record(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found)
 
-    def find_chunks(self, prefix: str, limit: int = 20) -> tuple[Chunk, ...]:
-        """Chunks whose id starts with ``prefix``, by id."""
+    def find_chunks(self, prefix: str, limit: int = 20, *, index_id: int | None = None) -> tuple[Chunk, ...]:
+        """Chunks whose id starts with ``prefix``, by id; of one index where it is named."""
         prefix = storable(prefix)
         with self._connections.read() as c:
             ids = c.execute(
-                "SELECT DISTINCT id FROM chunk WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
-                (prefix, after_prefix(prefix), limit),
+                "SELECT DISTINCT id FROM chunk WHERE id >= ? AND id < ? AND index_id = coalesce(?, index_id) "
+                "ORDER BY id LIMIT ?",
+                (prefix, after_prefix(prefix), index_id, limit),
             ).fetchall()
         return self.chunks_by_id([chunk_id for (chunk_id,) in ids])
 

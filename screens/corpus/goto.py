@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from screens.dialogs import HELP
 from screens.style import Tone, content
@@ -33,10 +33,14 @@ class GoToDialog(ModalScreen[str]):
         *HELP,
     ]
 
-    def __init__(self, desk: Desk, jobs: Jobs) -> None:
+    def __init__(self, desk: Desk, jobs: Jobs, collection: str) -> None:
         super().__init__()
         self._listed = ""
-        self._latest = Latest(jobs, self, lambda typed: desk.browser.find(typed, _LISTED), self._show, self._failed)
+
+        def find(typed: str) -> tuple[Chunk, ...]:
+            return desk.browser.find(collection, typed, _LISTED)
+
+        self._latest = Latest(jobs, self, find, self._show, self._failed)
 
     def compose(self) -> ComposeResult:
         """The line over what it finds."""
@@ -44,6 +48,7 @@ class GoToDialog(ModalScreen[str]):
             box.border_title = content(tr("Go to a chunk"))
             box.border_subtitle = content(tr("enter goes to the first · ↓ chooses · esc closes"))
             yield Input(placeholder=tr("The beginning of its id"), classes="pane")
+            yield Static("")
             yield Grid([Column("id", 12), Column(tr("document"), 0, tail=True), Column("#", 5, "right")])
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -54,6 +59,8 @@ class GoToDialog(ModalScreen[str]):
         self._listed = typed
         rows = [Row(c.id, (c.id[:12], (c.source_id, Tone.DIM), str(c.ordinal + 1))) for c in found]
         self.query_one(Grid).show(rows)
+        none = tr("No chunk of this collection has an id that begins so.") if typed and not found else ""
+        self.query_one(Static).update(content((none, Tone.WARN)))
 
     def _failed(self, error: Exception) -> None:
         self.query_one(Grid).show([])

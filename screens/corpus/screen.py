@@ -12,19 +12,21 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
+from textual.widgets import Input
 
 from screens.corpus.arranging import Arranging, ordered
 from screens.corpus.boundaries import count_flags, next_flag
 from screens.corpus.chunks import COLUMNS_SETTING, ORDER_SETTING, ChunkPane
 from screens.corpus.columns import chosen
 from screens.corpus.detail import Detail
-from screens.corpus.export import ask_export, ask_import
 from screens.corpus.goto import GoToDialog
 from screens.corpus.health import HealthScreen
 from screens.corpus.healthlines import HealthLines
 from screens.corpus.indexes import IndexesScreen
 from screens.corpus.lab import RechunkLab
 from screens.corpus.snapshots import SnapshotsDialog
+from screens.corpus.tokens import TokensTab
+from screens.corpus.transfer import ask_export, ask_import, ask_move
 from screens.corpus.used import show_exposure
 from screens.source import SourceView, read_chunk, read_span, show_source
 from screens.style import Line, Tone, content, count
@@ -87,7 +89,7 @@ class CorpusScreen(Arranging):
         Binding("b", "next_flag", "Next flag", id="corpus.flag", tooltip="The next chunk that is cut badly"),
         Binding("B,shift+b", "count_flags", "All flags", show=False, id="corpus.flags", tooltip="Counted by document"),
         Binding("u", "show_exposure", "Hubs", show=False, id="corpus.hubs", tooltip="Found by many, and by none"),
-        Binding("t", "see_tokens", "Tokens", show=False, id="corpus.tokens", tooltip="Its words and pieces"),
+        Binding("t", "see_tokens", "Tokens", show=False, id="corpus.tokens", tooltip="Its words, and a question's"),
         Binding("slash", "find", "Find", show=False, key_display="/", id="corpus.find", tooltip="Chunks with words"),
         Binding("left_square_bracket", "turn(-1)", "Tab before", key_display="[", show=False, id="corpus.tab.before"),
         Binding(
@@ -98,7 +100,7 @@ class CorpusScreen(Arranging):
             id="corpus.tab.next",
             tooltip="Another way to see the chunk",
         ),
-        Binding("escape", "back", "To the documents", show=False, id="corpus.back"),
+        Binding("escape", "back", "One level out", show=False, id="corpus.back"),
     ]
 
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
@@ -262,7 +264,13 @@ class CorpusScreen(Arranging):
         self.query_one(Detail).turn(tabs)
 
     def action_back(self) -> None:
-        """One level out."""
+        """One level out: from the chunk to the list of chunks, from there to the documents."""
+        if self.query_one(Detail).has_focus_within:
+            self.query_one("#chunks-grid", Grid).focus()
+        else:
+            self._outside()
+
+    def _outside(self) -> None:
         self.remove_class("-inside")
         self.query_one("#documents-grid", Grid).focus()
 
@@ -278,9 +286,9 @@ class CorpusScreen(Arranging):
 
     def action_go_to(self) -> None:
         """Asks for an id."""
-        self.app.push_screen(
-            GoToDialog(self.desk, self.jobs), lambda wanted: self.go_to_chunk(wanted) if wanted else None
-        )
+        if self._collection:
+            dialog = GoToDialog(self.desk, self.jobs, self._collection.name)
+            self.app.push_screen(dialog, lambda wanted: self.go_to_chunk(wanted) if wanted else None)
 
     def go_to_chunk(self, chunk_id: str) -> None:
         """Shows the chunk whose id begins so, in its document; says so when there is none, or several."""
@@ -324,6 +332,11 @@ class CorpusScreen(Arranging):
         """What an export holds."""
         ask_import(self)
 
+    def action_move(self) -> None:
+        """The collection, whole."""
+        if self._collection:
+            ask_move(self, self._collection.name)
+
     def action_snapshots(self) -> None:
         """Afterwards the whole file may be another."""
         dialog = SnapshotsDialog(self.desk, self.jobs)
@@ -347,8 +360,12 @@ class CorpusScreen(Arranging):
             show_exposure(self, self._collection.name)
 
     def action_see_tokens(self) -> None:
-        """The tab of tokens."""
-        self.query_one(Detail).open("tokens")
+        """The tab of tokens; where it is in front already, its line for a question."""
+        detail = self.query_one(Detail)
+        if isinstance(detail.tab, TokensTab):
+            self.inside(detail.tab.query_one(Input))
+        else:
+            detail.open("tokens")
 
     def action_walk(self, step: int) -> None:
         """The next chunk of its document, or the one before; the list follows where it has it."""
@@ -401,7 +418,7 @@ class CorpusScreen(Arranging):
         elif finding and finding.kind == "document":
             self.query_one("#documents", ListPane).show_all()
             self.query_one("#documents-grid", Grid).go_to(finding.id)
-            self.action_back()
+            self._outside()
 
 
 def _document_columns() -> list[Column]:

@@ -39,7 +39,7 @@ class TokensTab(ChunkTab):
 
     def compose(self) -> ComposeResult:
         """The question, its words, the chunk's, its pieces."""
-        yield Input(placeholder=tr("a question, to see which of its words this chunk has"), compact=True)
+        yield Input(placeholder=tr("t: a question, to see which of its words this chunk has"), compact=True)
         yield Static(id="asked")
         yield Static(id="pieces")
         yield Facts(id="words")

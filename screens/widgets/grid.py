@@ -146,7 +146,7 @@ class Grid(ScrollView, can_focus=True):
         """Fires when a row is marked or no longer is."""
 
     def __init__(self, columns: Sequence[Column], *, id: str | None = None, marks: bool = False) -> None:
-        """With ``marks``, rows can be marked; their first column then shows it."""
+        """With ``marks``, rows can be marked, which shows behind their first column."""
         super().__init__(id=id)
         self.marked: set[str] = set()
         self._moved = False
@@ -158,7 +158,7 @@ class Grid(ScrollView, can_focus=True):
         self._folded: set[int] = set()
         self._longest: dict[int, int] = {}
         self._pen: _Pen | None = None
-        self._drawn: dict[tuple[tuple[Line, ...], bool], Strip] = {}
+        self._drawn: dict[tuple[tuple[Line, ...], bool, bool], Strip] = {}
 
     # -- what it shows ---------------------------------------------------------------------------------------------
 
@@ -327,17 +327,17 @@ class Grid(ScrollView, can_focus=True):
         index = y - 1 + self.scroll_offset.y
         if index >= len(self._rows):
             return Strip.blank(pen.width, pen.plain)
-        cells = self._cells(index)
+        cells, marked = self._cells(index), self._rows[index].key in self.marked
         on_cursor = index == self.cursor and (self.has_focus or len(self._rows) > 1)
-        drawn = self._drawn.get((cells, on_cursor))
+        seen = cells, on_cursor, marked
+        drawn = self._drawn.get(seen)
         if drawn is None:
             tones, base = (pen.on_cursor, pen.cursor) if on_cursor else (pen.tones, pen.plain)
-            drawn = self._drawn[cells, on_cursor] = self._strip(cells, pen, tones, base)
+            drawn = self._drawn[seen] = self._strip(cells, pen, tones, base, marked=marked)
         return drawn
 
     def _cells(self, index: int) -> tuple[Line, ...]:
-        row = self._rows[index]
-        return (("▪", Tone.ACCENT), *row.cells[1:]) if row.key in self.marked else row.cells
+        return self._rows[index].cells
 
     def _widths(self, width: int) -> list[int]:
         """Cells per column, -1 for a hidden one; the flexible ones share what the others leave."""
@@ -354,13 +354,16 @@ class Grid(ScrollView, can_focus=True):
         rooms |= {n: left * self._columns[n].share // shares for n in sharing}
         return [rooms.get(n, -1) for n in range(len(self._columns))]
 
-    def _strip(self, cells: Sequence[Line], pen: _Pen, tones: dict[Tone, Style], base: Style) -> Strip:
-        line = Text(no_wrap=True, end="")
+    def _strip(
+        self, cells: Sequence[Line], pen: _Pen, tones: dict[Tone, Style], base: Style, *, marked: bool = False
+    ) -> Strip:
+        line, mark = Text(no_wrap=True, end=""), text(("▪ ", Tone.ACCENT) if marked else "  ", tones)
         for column, cell, room in zip(self._columns, cells, pen.widths, strict=True):
             if room < 0:
                 continue
             if line:
-                line.append("  ")
+                line.append_text(mark)
+                mark = Text("  ")
             line.append_text(_fit(text(cell, tones), room, column))
         segments = line.render(_CONSOLE)
         return Strip(segments).apply_style(base).adjust_cell_length(pen.width, base)

@@ -77,9 +77,15 @@ def shown(screen: Screen[object]) -> list[Binding]:
     """Bindings that act now, each action once, the screen's own before those of the widget in focus."""
     found: dict[tuple[object, str], Binding] = {}
     for active in sorted(screen.active_bindings.values(), key=lambda a: a.node is not screen):
-        if active.binding.show and active.enabled:
+        if active.binding.show and active.enabled and not _is_typed(screen, active.binding.key):
             found.setdefault((active.node, active.binding.action), active.binding)
     return list(found.values())
+
+
+def _is_typed(screen: Screen[object], key: str) -> bool:
+    """Whether the input in focus takes it as a letter; Textual knows that of "R", and not of "shift+r"."""
+    lead, _, letter = key.rpartition("+")
+    return lead == "shift" and bool(screen.focused and screen.focused.check_consume_key(key, letter.upper()))
 
 
 class KeyBar(Static):

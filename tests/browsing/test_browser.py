@@ -19,6 +19,7 @@ from workbench.browsing import Browser, Listing
 from workbench.errors import Cancelled, FilterError, NotFoundError
 from workbench.ports import Cancel, Store
 from workbench.records.browsing import ChunkQuery, ChunkRow
+from workbench.records.corpus import Recipe
 
 __all__ = ["empty"]
 
@@ -155,7 +156,10 @@ def test_neighbours_ids_and_facts_of_a_chunk(store: Store, browser: Browser) -> 
     first, second, *_ = store.corpus.chunks(document.id)
     assert browser.neighbour(NAME, first.id, 1) == second
     assert browser.neighbour(NAME, first.id, -1) is None
-    assert first in browser.find(first.id[:6])
+    assert first in browser.find(NAME, first.id[:6])
+    assert browser.find(NAME, "") == browser.find(NAME, "none") == ()
+    store.corpus.create_collection("another", Recipe())
+    assert browser.find("another", first.id[:6]) == ()
     (placement,) = browser.facts(first).placements
     assert placement.there
     assert placement.norm == pytest.approx(1.0, abs=1e-5)

@@ -56,7 +56,7 @@ class FakeBrowser:
     def chunk(self, chunk_id: str) -> Chunk | None:
         return self._desk._chunks.get(chunk_id)
 
-    def find(self, beginning: str, limit: int = 20) -> tuple[Chunk, ...]:
+    def find(self, collection: str, beginning: str, limit: int = 20) -> tuple[Chunk, ...]:
         return tuple(c for c in self._desk._chunks.values() if beginning and c.id.startswith(beginning))[:limit]
 
     def key(self, collection: str, chunk_id: str) -> int | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from screens.app import WorkbenchApp
 from screens.corpus.chunks import ChunkPane
@@ -17,7 +18,7 @@ from screens.widgets.paged import KEPT, PAGE, PagedGrid, Pages
 from storage import open_store
 from tests.library import NAME, open_library
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, type_text, until
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle, type_text, until
 from workbench.desk import Desk
 from workbench.records.corpus import Recipe
 
@@ -111,13 +112,24 @@ async def test_neighbours_ids_columns_and_marks(tmp_path: Path) -> None:
     try:
         async with corpus(app) as pilot:
             await press(pilot, "number_sign")
+            await type_text(pilot, "xyz")
+            await sees(pilot, "No chunk of this collection has an id that begins so.")
+            await press(pilot, *["backspace"] * 3)
             await type_text(pilot, wanted.id[:9])
+            assert "begins so." not in screen_text(app)
             assert "1.md #42" in await press(pilot, "enter")
             assert "1.md #43" in await press(pilot, "n")
             assert "1.md #41" in await press(pilot, "p", "p")
             await pilot.press("n", "n", "n", "n", "p")  # faster than the file answers
             await settle(pilot)
             assert "1.md #44" in screen_text(app)
+            assert "t: a question" in await press(pilot, "t")
+            await press(pilot, "t")
+            await type_text(pilot, "R")
+            assert isinstance(app.focused, Input)
+            assert "R Retire" not in screen_text(app).splitlines()[-1]
+            await press(pilot, "escape")
+            assert app.focused is app.screen.query_one("#chunks-grid")
             await press(pilot, "C", "end", "up", "space")
             seen = await press(pilot, "enter")
             assert wanted.id[:10] in seen

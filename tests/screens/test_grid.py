@@ -6,6 +6,7 @@ import random
 
 from textual.app import App, ComposeResult
 
+from screens.style import Tone
 from screens.widgets.grid import Column, Grid, Row
 
 
@@ -37,6 +38,18 @@ async def test_marks_of_rows_that_went_are_not_left_behind() -> None:
         grid.show([Row(key, ("1", "as before", "")) for key in "cd"])
         await pilot.pause()
         assert "▪" not in "".join(app.lines())
+
+
+async def test_a_marked_row_keeps_its_sign() -> None:
+    app = Table()
+    async with app.run_test(size=(40, 12)) as pilot:
+        grid = app.query_one(Grid)
+        grid.focus()
+        grid.show([Row("a", (("◦", Tone.DIM), "retired", "")), Row("b", ("1", "another", ""))])
+        await pilot.press("space")
+        await pilot.pause()
+        assert "◦     ▪ retired" in "".join(app.lines())
+        assert "1       another" in "".join(app.lines())
 
 
 async def test_rows_cursor_and_scrolling_hold_through_any_change() -> None:

@@ -84,9 +84,10 @@ class Browser:
         """The chunk of that very id, None when it is gone."""
         return next(iter(self._store.corpus.chunks_by_id([chunk_id])), None)
 
-    def find(self, beginning: str, limit: int = 20) -> tuple[Chunk, ...]:
-        """Chunks whose id begins so, by id."""
-        return self._store.corpus.find_chunks(beginning, limit) if beginning else ()
+    def find(self, collection: str, beginning: str, limit: int = 20) -> tuple[Chunk, ...]:
+        """Chunks of the collection's current index whose id begins so, by id."""
+        index = self._index(collection) if beginning else None
+        return self._store.corpus.find_chunks(beginning, limit, index_id=index.id) if index else ()
 
     def key(self, collection: str, chunk_id: str) -> int | None:
         """The number of a chunk of the collection's current index."""

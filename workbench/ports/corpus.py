@@ -203,8 +203,8 @@ class CorpusRepository(Protocol):
         """In the order asked; unknown ids are left out."""
         ...
 
-    def find_chunks(self, prefix: str, limit: int = 20) -> tuple[Chunk, ...]:
-        """Chunks whose id starts with ``prefix``."""
+    def find_chunks(self, prefix: str, limit: int = 20, *, index_id: int | None = None) -> tuple[Chunk, ...]:
+        """Chunks whose id starts with ``prefix``, by id; of one index where it is named."""
         ...
 
 
