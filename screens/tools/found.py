@@ -8,9 +8,19 @@ from typing import Final
 from screens.models.served import where_words
 from screens.style import Line, Tone
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.inventory.words import layer_name
 from workbench.records.inventory import ProbeReport
-from workbench.records.servers import ContractChange, ContractReport, Outcome, ServedModel, Server
+from workbench.records.servers import (
+    ContractChange,
+    ContractReport,
+    LoadTest,
+    Outcome,
+    ServedModel,
+    Server,
+    ServerState,
+)
+from workbench.servers.words import promise_name, state_words
 
 MARKS: Final[dict[Outcome | None, Line]] = {
     "kept": ("✓", Tone.GOOD),
@@ -30,11 +40,20 @@ class Kept:
     changes: tuple[ContractChange, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that a row's pane tells: what its server does now, its last report and its last load test."""
+
+    state: ServerState | None
+    kept: Kept | None
+    load: LoadTest | None
+
+
 def contract_lines(report: ContractReport) -> list[Line]:
     """A line a promise, and what the marks mean."""
     lines: list[Line] = []
     for check in report.checks:
-        lines += [MARKS[check.outcome], f" {check.name} ", (f"{check.detail}\n", Tone.DIM)]
+        lines += [MARKS[check.outcome], f" {promise_name(check.key)} ", (f"{retold(check.detail)}\n", Tone.DIM)]
     told = tr(
         "{kept} of {all} promises kept · ~ differs · ◦ says that it can't · ✗ broken",
         kept=report.kept,
@@ -56,7 +75,7 @@ def change_lines(kept: Kept) -> list[Line]:
     return lines
 
 
-def server_lines(server: Server, model: ServedModel | None) -> list[Line]:
+def server_lines(server: Server, model: ServedModel | None, state: ServerState | None = None) -> list[Line]:
     """Where it really runs, who can reach its port, what it tells of itself and of the model."""
     open_words: dict[bool | None, Line] = {
         True: ("⚠ " + tr("its port listens beyond this machine"), Tone.WARN),
@@ -70,6 +89,8 @@ def server_lines(server: Server, model: ServedModel | None) -> list[Line]:
         open_words[server.exposed],
         tr("{kind}, answered in {ms} ms", kind=kind, ms=latency),
     ]
+    if state and (doing := state_words(state)):
+        facts.append(tr("now: {state}", state=doing))
     if server.problem:
         facts[2:] = [(f"✗ {server.problem}", Tone.BAD)]
     if server.endpoint.key_variable:

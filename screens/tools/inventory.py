@@ -17,11 +17,8 @@ from screens.dialogs import ConfirmDialog
 from screens.style import Line, Tone, content, count
 from screens.tools.form import Answers, FormDialog
 from screens.tools.form import Line as FormLine
-from screens.tools.found import probe_lines
-from screens.tools.tab import ToolTab
+from screens.tools.tab import FindingTab
 from screens.widgets.grid import Column, Grid, ListPane, Row
-from screens.work import Job
-from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.inventory.inventory import FILTERS
 from workbench.inventory.words import filter_name, takes
@@ -41,7 +38,7 @@ class Listed:
     prices: Mapping[str, str]
 
 
-class InventoryTab(ToolTab):
+class InventoryTab(FindingTab):
     """Offers with their filters beside what is known of one, and what a probe of it found."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,8 +50,7 @@ class InventoryTab(ToolTab):
         Binding("delete", "drop", "Drop", show=False, id="inventory.drop", tooltip="Takes it off the list"),
         Binding("escape", "stop", "Stop", show=False, id="inventory.stop", tooltip="Stops what runs"),
     ]
-    _job: Job | None = None
-    _shown = ""
+    pane = "offer"
     _listed = Listed({}, frozenset(), {})
 
     def compose(self) -> ComposeResult:
@@ -99,11 +95,6 @@ class InventoryTab(ToolTab):
     def _offer(self) -> Offer | None:
         return self._listed.offers.get(self.query_one("#offers-grid", Grid).key)
 
-    def _say(self, *lines: Line, title: str = "") -> None:
-        box = self.query_one("#offer", VerticalScroll)
-        box.border_title = content(title)
-        self.query_one("#offer Static", Static).update(content(*lines))
-
     @on(Grid.Highlighted, "#offers-grid")
     def show_facts(self) -> None:
         """All that is known of the row under the cursor, unless a probe of it was just told."""
@@ -117,29 +108,16 @@ class InventoryTab(ToolTab):
         """Layer by layer."""
         if not (offer := self._offer) or self._job:
             return
-        self._say((tr("probing…"), Tone.DIM), title=short_name(offer.model))
-        self._job = self.jobs.run(
-            self,
-            tr("probe"),
-            lambda cancel: self.desk.inventory.probe(offer.name, cancel),
-            then=lambda report: self._probed(offer, report),
-            failed=self._ended,
-        )
+        self._probe(offer.name, short_name(offer.model))
 
-    def _probed(self, offer: Offer, report: ProbeReport | None) -> None:
-        self._job = None
-        if report:
-            self._say(*probe_lines(report), title=short_name(offer.model))
+    def _probed(self, report: ProbeReport | None, title: str) -> None:
+        super()._probed(report, title)
         self.jobs.read(self, self._read_list, self._refresh)
 
     def _refresh(self, listed: Listed) -> None:
         """The rows alone: the pane still says what was found."""
         self._listed = listed
         self.query_one("#offers", ListPane).show([_row(offer, listed) for offer in listed.offers.values()])
-
-    def _ended(self, error: WorkbenchError) -> None:
-        self._job = None
-        self._say(("✗ ", Tone.BAD), f"{error.title}: {error.message}", f"\n→ {error.remedy}" if error.remedy else "")
 
     def action_scan(self) -> None:
         """What is here."""
@@ -192,15 +170,6 @@ class InventoryTab(ToolTab):
 
         question = tr("Take {name} off the list?", name=offer.name)
         self.app.push_screen(ConfirmDialog(tr("Drop a model"), question, tr("Drop it"), tr("Keep it")), drop)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Stopping is possible while something runs; else the key shuts the tools."""
-        return action != "stop" or self._job is not None
-
-    def action_stop(self) -> None:
-        """Stops what runs."""
-        if self._job:
-            self._job.stop()
 
 
 def _nothing() -> str:

@@ -16,7 +16,7 @@ from screens.tools.inventory import InventoryTab
 from screens.tools.money import MoneyTab
 from screens.tools.servers import ServersTab
 from screens.tools.sql import SqlTab
-from screens.tools.tab import ToolTab
+from screens.tools.tab import KeyLine, ToolTab
 from screens.tools.tokens import TokensTab
 from screens.widgets.facts import Fact
 from screens.widgets.keys import with_alt
@@ -100,6 +100,7 @@ class ToolsScreen(ModeScreen):
             for name, key, title, tab in TABS:
                 with TabPane(content((key, Tone.ACCENT), f" {tr(title)}"), id=name):
                     yield tab(self.desk, self.jobs)
+                    yield KeyLine(tab)
 
     def on_mount(self) -> None:
         """The first tab's own first place has the focus."""

@@ -17,16 +17,15 @@ from screens.models.served import where_words
 from screens.style import Line, Tone, content, count, size
 from screens.tools.form import Answers, FormDialog, number
 from screens.tools.form import Line as FormLine
-from screens.tools.found import Kept, change_lines, contract_lines, probe_lines, server_lines
-from screens.tools.tab import ToolTab
+from screens.tools.found import Kept, Known, change_lines, contract_lines, server_lines
+from screens.tools.loads import Beside, LoadTestsDialog, beside_lines
+from screens.tools.tab import FindingTab
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job
-from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.corpus import EmbedderInfo
-from workbench.records.inventory import ProbeReport
-from workbench.records.servers import ContractReport, LoadTest, ServedModel, Server
-from workbench.servers.words import load_lines
+from workbench.records.servers import ContractReport, LoadTest, ServedModel, Server, short_name
+from workbench.servers.words import load_lines, load_title, promise_name
 
 if TYPE_CHECKING:
     from workbench.ports import Cancel
@@ -50,7 +49,7 @@ class Chosen:
         return self.model.name if self.model else self.server.endpoint.url
 
 
-class ServersTab(ToolTab):
+class ServersTab(FindingTab):
     """Servers with their models beside what was last found out about one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,6 +57,7 @@ class ServersTab(ToolTab):
         Binding("a", "add", "Add", id="tools.add", tooltip="Remembers an address"),
         Binding("c", "contract", "Contract", id="tools.contract", tooltip="Holds it against what its dialect promises"),
         Binding("l", "load", "Load test", id="tools.load", tooltip="Many requests, and Little's law"),
+        Binding("o", "loads", "Load tests", id="tools.loads", tooltip="Those that were made, two of them side by side"),
         Binding("p", "probe", "Probe", id="tools.probe", tooltip="Names the layer that fails"),
         Binding("e", "embed", "Embed", id="tools.embed", tooltip="Embeds new collections with this model"),
         Binding("h", "here", "Embed here", show=False, id="tools.here", tooltip="Embeds new collections here again"),
@@ -65,8 +65,7 @@ class ServersTab(ToolTab):
         Binding("delete", "forget", "Forget", show=False, id="tools.forget", tooltip="Drops the address"),
         Binding("escape", "stop", "Stop", show=False, id="tools.stop", tooltip="Stops what runs, or shuts the tools"),
     ]
-    _job: Job | None = None
-    _shown = ""
+    pane = "report"
     _looked = False
 
     def compose(self) -> ComposeResult:
@@ -120,11 +119,6 @@ class ServersTab(ToolTab):
     def _chosen(self) -> Chosen | None:
         return self._rows.get(self.query_one("#servers-list-grid", Grid).key)
 
-    def _say(self, *lines: Line, title: str = "") -> None:
-        box = self.query_one("#report", VerticalScroll)
-        box.border_title = content(title)
-        self.query_one("#report Static", Static).update(content(*lines))
-
     @on(Grid.Highlighted, "#servers-list-grid")
     def show_facts(self) -> None:
         """What it is, and its last contract report; not over what runs or was just found about the same row."""
@@ -132,17 +126,22 @@ class ServersTab(ToolTab):
         if chosen is None or self._job or chosen.name == self._shown:
             return
         self._shown = chosen.name
-        self.jobs.read(self, lambda: self._kept(chosen), lambda kept: self._tell(chosen, kept))
+        self.jobs.read(self, lambda: self._known(chosen), lambda known: self._tell(chosen, known))
 
-    def _kept(self, chosen: Chosen) -> Kept | None:
-        reports = self.desk.servers.reports
-        found = reports.all(chosen.server.endpoint.url, chosen.model.id if chosen.model else "")
-        return Kept(found[0], reports.before(found[0]), reports.changes(found[0])) if found else None
+    def _known(self, chosen: Chosen) -> Known:
+        url, model = chosen.server.endpoint.url, chosen.model.id if chosen.model else ""
+        reports, loads = self.desk.servers.reports, self.desk.servers.loads
+        found, tests = reports.all(url, model), loads.all(url, model)
+        kept = Kept(found[0], reports.before(found[0]), reports.changes(found[0])) if found else None
+        return Known(self.desk.servers.state(chosen.server), kept, tests[0] if tests else None)
 
-    def _tell(self, chosen: Chosen, kept: Kept | None) -> None:
+    def _tell(self, chosen: Chosen, known: Known) -> None:
         if self._job or chosen.name != self._shown:
             return
-        lines = [*server_lines(chosen.server, chosen.model), "\n"]
+        kept = known.kept
+        lines = [*server_lines(chosen.server, chosen.model, known.state), "\n"]
+        if known.load:
+            lines += [(load_title(known.load), Tone.STRONG), "\n", "\n".join(load_lines(known.load)), "\n\n"]
         if kept is None:
             lines.append((tr("Not examined yet: c does."), Tone.DIM))
         else:
@@ -244,10 +243,6 @@ class ServersTab(ToolTab):
         self._shown = ""
         self.show_facts()
 
-    def _ended(self, error: WorkbenchError) -> None:
-        self._job = None
-        self._say(("✗ ", Tone.BAD), f"{error.title}: {error.message}", f"\n→ {error.remedy}" if error.remedy else "")
-
     def action_load(self) -> None:
         """Asks how many requests, then sends them."""
         if not (chosen := self._chosen) or self._job:
@@ -268,43 +263,38 @@ class ServersTab(ToolTab):
 
     def _loaded(self, found: LoadTest | None) -> None:
         self._job = None
-        if found:
-            self._say("\n".join(load_lines(found)), title=f"{found.model} · {found.url}")
+        if found is None:
+            return
+        loads = self.desk.servers.loads
+
+        def beside() -> Beside | None:
+            before = loads.before(found)
+            return Beside(before, found, loads.figures(before, found)) if before else None
+
+        told = "\n".join(load_lines(found))
+        self.jobs.read(
+            self,
+            beside,
+            lambda b: self._say(told, *(("\n\n", *beside_lines(b)) if b else ()), title=short_name(found.model)),
+        )
+
+    def action_loads(self) -> None:
+        """Lists the load tests."""
+
+        def show(found: tuple[LoadTest, ...]) -> None:
+            self.app.push_screen(LoadTestsDialog(self.desk, self.jobs, found))
+
+        self.jobs.read(self, self.desk.servers.loads.all, show)
 
     def action_probe(self) -> None:
         """Layer by layer."""
         if not (chosen := self._chosen) or self._job:
             return
-        self._say((tr("probing…"), Tone.DIM), title=chosen.title)
-        self._job = self.jobs.run(
-            self,
-            tr("probe"),
-            lambda cancel: self.desk.inventory.probe(chosen.name, cancel),
-            then=self._probed,
-            failed=self._ended,
-        )
-
-    def _probed(self, report: ProbeReport | None) -> None:
-        self._job = None
-        if report:
-            self._say(*probe_lines(report), title=report.model)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Stopping is possible while something runs; else the key shuts the tools."""
-        return action != "stop" or self._job is not None
-
-    def action_stop(self) -> None:
-        """Stops what runs."""
-        if self._job:
-            self._job.stop()
-
-
-def _title(shown: int, _there: int) -> str:
-    return tr("Servers and their models: {count}", count=shown)
+        self._probe(chosen.name, chosen.title)
 
 
 def _nothing() -> str:
-    return tr("a adds an address; u uses a model; e embeds with it; c examines it; l loads it; p probes it.")
+    return tr("a adds an address; u uses a model, e embeds with it; c examines, p probes, l loads it; o lists loads.")
 
 
 def _cells(chosen: Chosen) -> tuple[Line, ...]:
@@ -345,4 +335,4 @@ def _rate(answers: Answers) -> tuple[float, int]:
 
 
 def _tell_check(job: Job, report: ContractReport) -> None:
-    job.detail = report.checks[-1].name
+    job.detail = promise_name(report.checks[-1].key)

@@ -36,6 +36,9 @@ def test_llama_server_tells_its_model_and_prompts_are_exact(desk: Desk, llama_se
     assert (server.kind, server.reach, server.exposed) == ("llama-server", "machine", False)
     (model,) = server.models
     assert (model.context, model.quantization, model.loaded) == (1024, "Q4_1", True)  # 2048 for two slots
+    state = desk.servers.state(server)
+    assert state
+    assert (state.ready, state.slots, state.busy, state.waiting) == (True, 2, 0, 0)
     generator = desk.servers.use(llama_server)
     assert desk.model is not None
     assert desk.model.server == llama_server
@@ -141,6 +144,9 @@ def test_requests_at_a_steady_rate_obey_littles_law(desk: Desk, llama_server: st
     assert found.in_system == pytest.approx(found.little, rel=1e-6)
     assert found.tokens_per_second > 0
     assert time.perf_counter() - start >= 7 / 4
+    (kept,) = desk.servers.loads.all(llama_server)
+    assert (kept.flights, kept.sent, kept.asked, kept.kind) == ((), 8, 8, "llama-server")
+    assert desk.servers.loads.whole(kept) == found
 
 
 def test_five_a_second_of_two_seconds_each_are_ten_at_once() -> None:

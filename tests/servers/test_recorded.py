@@ -15,13 +15,15 @@ from workbench.desk import Desk
 from workbench.errors import ServerError
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
-from workbench.records.servers import Endpoint
+from workbench.records.servers import Endpoint, ServedModel, ServerState
+from workbench.servers.concurrency import load_test
 from workbench.servers.discovery import recognise
 from workbench.servers.generator import ServedGenerator
 from workbench.servers.lmstudio import LmStudio
 from workbench.servers.ollama import Ollama
 from workbench.servers.openai import OpenAi, Vllm
 from workbench.servers.wire import Wire
+from workbench.servers.words import state_words
 
 HELLO = [Message("user", "hello")]
 
@@ -98,6 +100,8 @@ def test_ollamas_answer_is_streamed_with_its_own_counters_beside_ours() -> None:
         assert body["messages"] == [{"role": "user", "content": "hello"}]
         assert body["options"]["num_predict"] == 8
         assert (body["options"]["seed"], body["options"]["stop"]) == (7, ["x"])
+        list(Ollama().chat(wire, "smollm2:135m", HELLO, GenerationSettings(), None))
+        assert "stop" not in server.asked[-1][1]["options"]  # an empty list would silence the model's own
 
 
 def test_an_error_in_the_middle_of_a_stream_is_the_servers_and_typed() -> None:
@@ -154,6 +158,15 @@ VLLM = {
         {"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 2, "total_tokens": 13,
                                   "prompt_tokens_details": {"cached_tokens": 8}}},
     ),
+    "GET /metrics": (200, """# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="Qwen/Qwen3-8B"} 3.0
+vllm:num_requests_running{engine="1",model_name="Qwen/Qwen3-8B"} 4.0
+vllm:num_requests_waiting{engine="0",model_name="Qwen/Qwen3-8B"} 2.0
+vllm:kv_cache_usage_perc{engine="0",model_name="Qwen/Qwen3-8B"} 0.25
+vllm:broken{engine="0"} NaN
+no number here
+"""),
     "POST /v1/embeddings": ok(
         {"data": [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}], "usage": {}}
     ),
@@ -171,6 +184,43 @@ def test_vllm_is_known_by_its_owner_and_counts_what_its_cache_served() -> None:
         *_, last = generator.generate(generator.render(HELLO), GenerationSettings(max_tokens=2))
         assert (last.text, last.stop_reason) == ("Hello there", "length")
         assert (last.prompt_tokens, last.reused_tokens, last.output_tokens) == (11, 8, 2)
+
+
+def test_what_a_server_does_at_this_moment_is_read_from_its_gauges() -> None:
+    with playing(VLLM) as server:
+        dialect, _ = recognise(Endpoint(server.url))
+        state = dialect.state(Wire(Endpoint(server.url)))
+        assert state == ServerState(busy=7, waiting=2, cache=0.25)
+        assert state_words(state) == "7 under way · 2 waiting · its cache 25% full"
+    with playing(OLLAMA) as server:
+        assert Ollama().state(Wire(Endpoint(server.url))) is None
+
+
+def test_a_prompt_that_the_server_does_not_count_is_estimated_rather_than_free() -> None:
+    said = sse({"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]})
+    with playing({"POST /v1/chat/completions": said}) as server:
+        generator = ServedGenerator(Wire(Endpoint(server.url)), OpenAi(), ServedModel("m"))
+        prompt = generator.render(HELLO)
+        *_, last = generator.generate(prompt, GenerationSettings(max_tokens=2))
+        assert last.prompt_tokens == generator.count_tokens(prompt) > 0
+
+
+def test_a_model_that_is_still_being_loaded_is_told_so() -> None:
+    loading = 503, json.dumps({"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}})
+    with playing({"GET /v1/models": loading}) as server, pytest.raises(ServerError) as caught:
+        recognise(Endpoint(server.url))
+    assert (caught.value.title, caught.value.layer) == ("The model is still loading", "model")
+
+
+def test_a_request_of_a_load_test_that_breaks_off_or_has_another_shape_has_failed() -> None:
+    endless, odd = sse({"choices": [{"delta": {"content": "Hi"}}]}), sse({"choices": [3]})
+    with playing({"POST /v1/chat/completions": [(200, endless[1].replace("data: [DONE]", "")), odd]}) as server:
+        found = load_test(Wire(Endpoint(server.url)), OpenAi(), "m", rate=1000, requests=2)
+    assert (found.failed, found.sent, found.served) == (2, 2, 0)
+    assert {flight.error.split(":")[0] for flight in found.flights} == {
+        "the answer has no end",
+        "a reply of another shape",
+    }
 
 
 def test_embeddings_come_back_in_the_order_of_the_texts() -> None:
@@ -205,7 +255,7 @@ def test_ollama_loads_what_isnt_in_memory_before_it_is_used(tmp_path: Path) -> N
         assert used.model.context == 4096  # what it was loaded with, not the 8192 it could have
         assert ("POST /api/generate", {"model": "smollm2:135m", "stream": False, "keep_alive": "30m"}) in server.asked
         sent = len(server.asked)
-        desk.servers.use(f"{server.url}#gpt-oss:120b-cloud")
+        desk.servers.open(f"{server.url}#gpt-oss:120b-cloud")
         assert all(key != "POST /api/generate" for key, _ in server.asked[sent:])
         desk.close()
 

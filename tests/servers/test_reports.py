@@ -11,6 +11,7 @@ import pytest
 from storage import open_store
 from tests.cli.conftest import Cli, cli
 from workbench.desk import Desk
+from workbench.i18n import tr
 from workbench.records.servers import ContractChange, ContractCheck, ContractReport, Outcome
 
 __all__ = ["cli"]
@@ -44,8 +45,8 @@ def test_the_newest_comes_first_and_is_held_against_the_one_before_of_the_same_m
     assert desk.servers.reports.all(URL, "m") == (new, old)
     assert desk.servers.reports.before(new) == old
     assert desk.servers.reports.changes(new) == (
-        ContractChange("stop", "the stop", "kept", "broken"),
-        ContractChange("grammar", "the grammar", None, "kept"),
+        ContractChange("stop", "stop strings hold", "kept", "broken"),
+        ContractChange("grammar", "a grammar holds", None, "kept"),
     )
     assert desk.servers.reports.changes(old) == ()
     assert (new.kept, old.kept) == (2, 2)
@@ -54,7 +55,7 @@ def test_the_newest_comes_first_and_is_held_against_the_one_before_of_the_same_m
 def test_a_promise_that_is_no_longer_held_is_a_change(desk: Desk) -> None:
     for one in (report(1, ("stop", "kept"), ("grammar", "kept")), new := report(2, ("stop", "kept"))):
         desk.servers.reports.keep(one)
-    assert desk.servers.reports.changes(new) == (ContractChange("grammar", "the grammar", "kept", None),)
+    assert desk.servers.reports.changes(new) == (ContractChange("grammar", "a grammar holds", "kept", None),)
 
 
 def test_the_command_lists_them_and_prints_one_with_its_changes(cli: Cli, desk: Desk, file: Path) -> None:
@@ -64,5 +65,22 @@ def test_the_command_lists_them_and_prints_one_with_its_changes(cli: Cli, desk: 
     start = ("--db", file, "servers", "reports")
     listed = cli(*start).out.splitlines()
     assert [line.split()[-2:] for line in listed[1:]] == [["0/1", "1"], ["1/1", "–"]]
-    assert "✓ → ✗ the stop" in cli(*start, URL, "--show", "1").out
+    assert "✓ → ✗ stop strings hold" in cli(*start, URL, "--show", "1").out
     assert "2 reports" in cli(*start, "--show", "3").err
+
+
+def test_a_report_of_one_language_is_read_in_another(cli: Cli, desk: Desk, file: Path) -> None:
+    details = {
+        "stream": tr("{count} pieces of text", "es", count=24),
+        "usage": tr("{prompt} tokens in, {output} out", "es", prompt=38, output=24),
+        "repeat": tr("the same twice", "es"),
+    }
+    checks = tuple(ContractCheck(key, "en español", "kept", detail, 1.0) for key, detail in details.items())
+    desk.servers.reports.keep(ContractReport(URL, "openai", "", "m", checks, datetime(2026, 11, 1, tzinfo=UTC)))
+    desk.close()
+    said = cli("--db", file, "servers", "reports", "--show", "1").out
+    for line in ("streams in pieces: 24 pieces of text", "38 tokens in, 24 out", "repeats itself: the same twice"):
+        assert line in said
+    assert "| streams in pieces | holds | 24 pieces of text |" in cli(
+        "--db", file, "servers", "reports", "--show", "1", "--markdown"
+    ).out.replace("\\", "")

@@ -151,6 +151,8 @@ def test_what_is_no_address_or_would_store_a_secret_is_refused(written: str) -> 
     [
         ("http://localhost:1", "machine"),
         ("http://127.5.0.1:1", "machine"),
+        ("http://0.0.0.0:1", "machine"),
+        ("http://100.64.3.2:1", "network"),  # shared address space, as overlay networks use it
         ("http://[::1]:1", "machine"),
         ("http://192.168.1.7:1", "network"),
         ("http://gpu-box:1", "network"),

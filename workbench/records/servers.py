@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, Literal, TypeAlias
+
+from workbench.records.evals import Estimate
 
 ServerKind: TypeAlias = Literal["ollama", "lmstudio", "llama-server", "vllm", "sglang", "tgi", "openai"]
 """Whose dialect a server speaks; "openai" for any other that has ``/v1/models``."""
@@ -22,6 +24,8 @@ template, its context, the request itself, a reply that is no JSON, too much at 
 
 Outcome: TypeAlias = Literal["kept", "differs", "refused", "broken"]
 """Of a promise. "differs": it answers, and otherwise than the dialect says; "refused": it says that it can't."""
+
+_UNDATED: Final = datetime.min.replace(tzinfo=UTC)
 
 UNTOLD_TEMPLATE: Final = "{# the server's own #}"
 """In place of a chat template that a server keeps to itself: it renders the messages."""
@@ -106,6 +110,27 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerState:
+    """What a server does at this moment, by its own account; None for what it doesn't tell.
+
+    Attributes:
+        ready: it answers questions: a model is in memory.
+        slots: requests that it works on at once at most; ``busy`` of them are at work.
+        waiting: requests that wait for one.
+        cache: share of its cache for keys and values that is in use.
+        prefill_tps, decode_tps: tokens per second, by its own clock, since it last told them.
+    """
+
+    ready: bool | None = None
+    slots: int | None = None
+    busy: int | None = None
+    waiting: int | None = None
+    cache: float | None = None
+    prefill_tps: float | None = None
+    decode_tps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class EmbedderCard:
     """A served model chosen to embed: all that its vectors depend on, so that nothing needs to be asked to know it.
 
@@ -152,8 +177,7 @@ class ContractCheck:
     Attributes:
         key: the promise, whatever the language: "stream", "reason", "usage", "max_tokens", "stop", "repeat", "schema",
             "grammar", "bad_request", "unknown_model", "overflow", "cancel", "two_at_once", "embeddings".
-        name: the promise in words.
-        detail: what was seen.
+        name: the promise in words, and ``detail`` what was seen, in the language of the day.
     """
 
     key: str
@@ -215,6 +239,9 @@ class LoadTest:
         in_system: mean number at once, counted over the time from the first request to the last answer.
         little: λ·W: arrivals per second times mean seconds in the system, over the same time.
         tokens_per_second: of all answers together.
+        flights: each request; none in a list of tests, where they are left in the file.
+        asked: requests that were to be sent: more than ``flights`` where it was stopped.
+        max_tokens: of an answer.
     """
 
     url: str
@@ -230,3 +257,35 @@ class LoadTest:
     tokens_per_second: float
     failed: int
     flights: tuple[Flight, ...]
+    sent: int = 0
+    asked: int = 0
+    max_tokens: int = 16
+    kind: ServerKind = "openai"
+    version: str = ""
+    created: datetime = _UNDATED
+
+
+@dataclass(frozen=True, slots=True)
+class Flights:
+    """The requests of a load test that the file keeps, apart from its figures."""
+
+    flights: tuple[Flight, ...]
+
+
+LoadFigureName: TypeAlias = Literal["p50", "p95", "ttft_p50", "ttft_p95"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFigure:
+    """A time of two load tests, in seconds with its 95 % interval; None where nothing was answered.
+
+    Attributes:
+        apart: their intervals don't meet: more than chance tells them apart.
+        open: too few requests to bound the percentile from above: the interval ends with the longest that was seen.
+    """
+
+    name: LoadFigureName
+    before: Estimate | None
+    now: Estimate | None
+    apart: bool = False
+    open: tuple[bool, bool] = (False, False)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
-import numpy as np
-
 from workbench.errors import ServerError
+from workbench.evals.metrics.operation import nearest_rank
+from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import Flight, LoadTest
-from workbench.servers.dialect import Dialect
+from workbench.servers.dialect import OTHER_SHAPE, Dialect
 from workbench.servers.wire import Wire
 
 QUESTIONS: Final = (
@@ -37,7 +39,7 @@ def load_test(
 ) -> LoadTest:
     """Sends ``requests`` requests, ``rate`` a second, whether or not earlier ones are answered.
 
-    A stop sends no more and waits for nothing.
+    A stop sends no more and ends those under way, which count as failed.
     """
     start = time.perf_counter()
     flights: list[Flight] = []
@@ -61,7 +63,8 @@ def load_test(
         threads.append(thread)
     for thread in threads:
         thread.join()
-    return summary(wire.endpoint.url, model, rate, sorted(flights, key=lambda flight: flight.sent_s))
+    found = summary(wire.endpoint.url, model, rate, sorted(flights, key=lambda flight: flight.sent_s))
+    return replace(found, asked=requests, max_tokens=max_tokens, kind=dialect.kind, created=datetime.now(UTC))
 
 
 def summary(url: str, model: str, rate: float, flights: Sequence[Flight]) -> LoadTest:
@@ -73,26 +76,34 @@ def summary(url: str, model: str, rate: float, flights: Sequence[Flight]) -> Loa
     """
     answered = [flight for flight in flights if not flight.error]
     if not answered:
-        return LoadTest(url, model, rate, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, 0.0, len(flights), tuple(flights))
-    seconds = np.array([flight.seconds for flight in answered])
+        nothing = LoadTest(url, model, rate, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, 0.0, len(flights), tuple(flights))
+        return replace(nothing, sent=len(flights))
+    seconds = sorted(flight.seconds for flight in answered)
     first = min(flight.sent_s for flight in answered)
     passed = max(flight.done_s for flight in answered) - first
-    ttft = [flight.ttft_s for flight in answered if flight.ttft_s is not None]
+    ttft = sorted(flight.ttft_s for flight in answered if flight.ttft_s is not None)
+    mean = sum(seconds) / len(seconds)
     return LoadTest(
         url,
         model,
         rate,
         served=len(answered) / passed,
         in_system=_mean_count(answered) if passed else 0.0,
-        little=len(answered) / passed * float(seconds.mean()),
-        mean_s=float(seconds.mean()),
-        p50_s=float(np.percentile(seconds, 50)),
-        p95_s=float(np.percentile(seconds, 95)),
-        ttft_p50_s=float(np.percentile(ttft, 50)) if ttft else None,
+        little=len(answered) / passed * mean,
+        mean_s=mean,
+        p50_s=_percentile(seconds, 0.5),
+        p95_s=_percentile(seconds, 0.95),
+        ttft_p50_s=_percentile(ttft, 0.5) if ttft else None,
         tokens_per_second=sum(flight.output_tokens for flight in answered) / passed,
         failed=len(flights) - len(answered),
         flights=tuple(flights),
+        sent=len(flights),
     )
+
+
+def _percentile(ordered: Sequence[float], q: float) -> float:
+    """By the nearest rank, as everywhere here."""
+    return ordered[nearest_rank(len(ordered), q) - 1]
 
 
 def _mean_count(flights: Sequence[Flight]) -> float:
@@ -110,7 +121,7 @@ def _fly(
 ) -> Flight:
     sent = time.perf_counter() - start
     first: float | None = None
-    pieces, counted, error = 0, None, ""
+    pieces, counted, error, reason = 0, None, "", ""
     try:
         messages = [Message("user", QUESTIONS[number % len(QUESTIONS)])]
         settings = GenerationSettings(max_tokens=max_tokens, seed=number)
@@ -120,10 +131,14 @@ def _fly(
                 pieces += 1
             if delta.times and delta.times.output_tokens is not None:
                 counted = delta.times.output_tokens
+            reason = delta.reason or reason
+        error = "" if reason else tr("the answer has no end")
     except ServerError as failure:
         error = failure.message
+    except OTHER_SHAPE as failure:  # in a thread of its own, where nobody else would hear of it
+        error = tr("a reply of another shape: {reason}", reason=f"{type(failure).__name__} {failure}")
     if cancel is not None and cancel.is_set():
-        error = error or "cancelled"
+        error = tr("stopped")
     done = time.perf_counter() - start
     ttft = first - sent if first is not None else None
     return Flight(sent, ttft, done, pieces if counted is None else counted, error)

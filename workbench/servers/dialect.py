@@ -13,7 +13,7 @@ from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
-from workbench.records.servers import ServedModel, ServerKind, ServerTimes
+from workbench.records.servers import ServedModel, ServerKind, ServerState, ServerTimes
 from workbench.servers.refusals import excerpt
 from workbench.servers.wire import Line, Wire
 
@@ -53,6 +53,10 @@ class Dialect(Protocol):
 
     def models(self, wire: Wire) -> tuple[ServedModel, ...]:
         """What it serves."""
+        ...
+
+    def state(self, wire: Wire) -> ServerState | None:
+        """What it does at this moment, None where it tells nothing of that."""
         ...
 
     def load(self, wire: Wire, model: str) -> None:

@@ -28,7 +28,8 @@ USUAL_PORTS: Final = (11434, 1234, 8080, 8000, 30000, 3000)
 """Of Ollama, LM Studio, llama-server, vLLM, SGLang, TGI."""
 
 _LOOK_S: Final = 0.3
-_RECOGNISED: Final = Timeouts(connect=1.0, reply=4.0)
+GLANCE: Final = Timeouts(connect=1.0, reply=4.0)
+"""For what is asked in passing: who is there, and what it does."""
 _LOCAL_NAMES: Final = ("localhost", "ip6-localhost")
 
 
@@ -71,7 +72,7 @@ def recognise(endpoint: Endpoint) -> tuple[Dialect, Server]:
     Raises:
         ServerError: nobody, or nobody that serves models.
     """
-    wire, start = Wire(endpoint, _RECOGNISED), time.perf_counter()
+    wire, start = Wire(endpoint, GLANCE), time.perf_counter()
     for dialect in DIALECTS:
         try:
             version = dialect.recognise(wire)
@@ -100,9 +101,18 @@ def reach_of(url: str) -> Reach:
         address = ipaddress.ip_address(host)
     except ValueError:
         return "network" if "." not in host or host.endswith((".local", ".lan", ".internal")) else "cloud"
-    if address.is_loopback:
+    if address.is_loopback or address.is_unspecified or host in _own_addresses():
         return "machine"
-    return "network" if address.is_private or address.is_link_local else "cloud"
+    return "network" if not address.is_global else "cloud"
+
+
+def _own_addresses() -> frozenset[str]:
+    """Of this machine's own interfaces."""
+    try:
+        found = psutil.net_if_addrs()
+    except (psutil.Error, OSError):
+        return frozenset()
+    return frozenset(address.address.split("%")[0] for addresses in found.values() for address in addresses)
 
 
 def address_words(url: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from workbench.errors import ServerError
 from workbench.ports import Cancel
 from workbench.records.models import GenerationSettings
-from workbench.records.servers import ServedModel, ServerTimes
+from workbench.records.servers import ServedModel, ServerState, ServerTimes
 from workbench.servers.dialect import Delta, events
 from workbench.servers.openai import OpenAi, status_of
 from workbench.servers.wire import Wire
@@ -24,6 +25,13 @@ class LlamaServer(OpenAi):
     kind = "llama-server"
     grammars = True
     samplers = frozenset({"top_k", "min_p", "repeat_penalty"})
+    metrics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "busy": ("llamacpp:requests_processing",),
+        "waiting": ("llamacpp:requests_deferred",),
+        "cache": ("llamacpp:kv_cache_usage_ratio",),
+        "prefill_tps": ("llamacpp:prompt_tokens_seconds",),
+        "decode_tps": ("llamacpp:predicted_tokens_seconds",),
+    }
 
     def recognise(self, wire: Wire) -> str | None:
         """Its build."""
@@ -50,6 +58,16 @@ class LlamaServer(OpenAi):
                 quantization=str(props.get("model_ftype") or ""),
             ),
         )
+
+    def state(self, wire: Wire) -> ServerState | None:
+        """From ``/health``, ``/slots`` and ``/metrics``; the last two only where it was started with them."""
+        state = super().state(wire) or ServerState()
+        with suppress(ServerError):
+            state = replace(state, ready=wire.get("/health").get("status") == "ok")
+        with suppress(ServerError, TypeError, AttributeError):
+            slots = [bool(slot.get("is_processing")) for slot in wire.get("/slots")]
+            state = replace(state, slots=len(slots), busy=sum(slots))
+        return state if state != ServerState() else None
 
     def complete(
         self, wire: Wire, model: str, prompt: str, settings: GenerationSettings, cancel: Cancel | None

@@ -15,7 +15,7 @@ from workbench.errors import ServerError
 from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
-from workbench.records.servers import ServedModel, ServerKind, ServerTimes
+from workbench.records.servers import ServedModel, ServerKind, ServerState, ServerTimes
 from workbench.servers.dialect import Delta, events
 from workbench.servers.openai import bad_embeddings, whole
 from workbench.servers.wire import Wire
@@ -105,13 +105,17 @@ class Ollama:
         """Untold."""
         return None
 
+    def state(self, wire: Wire) -> ServerState | None:
+        """It tells what is loaded, and nothing of what is under way."""
+        return None
+
     def load(self, wire: Wire, model: str) -> None:
         """``/api/generate`` without a prompt, which loads and generates nothing."""
         body = {"model": model, "stream": False, "keep_alive": KEEP_ALIVE}
         wire.post("/api/generate", body, reply_s=wire.timeouts.first)
 
     def _body(self, model: str, settings: GenerationSettings) -> dict[str, Any]:
-        options = {
+        options: dict[str, Any] = {
             "num_predict": settings.max_tokens,
             "temperature": settings.temperature,
             "top_p": settings.top_p,
@@ -119,8 +123,9 @@ class Ollama:
             "min_p": settings.min_p,
             "repeat_penalty": settings.repeat_penalty,
             "seed": settings.seed,
-            "stop": list(settings.stop),
         }
+        if settings.stop:  # an empty list would take away those of the model's own file
+            options["stop"] = list(settings.stop)
         held = {"format": json.loads(settings.json_schema)} if settings.json_schema else {}
         return {"model": model, "stream": True, "keep_alive": KEEP_ALIVE, "options": options, **held}
 

@@ -15,8 +15,9 @@ from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
-from workbench.records.servers import ServedModel, ServerKind, ServerTimes
+from workbench.records.servers import ServedModel, ServerKind, ServerState, ServerTimes
 from workbench.servers.dialect import Delta, events
+from workbench.servers.metrics import gauges, stated
 from workbench.servers.wire import Wire
 
 
@@ -27,6 +28,8 @@ class OpenAi:
     grammars: bool = False
     samplers: ClassVar[frozenset[str]] = frozenset()
     """Settings beyond the common ones that the server takes, by their names there."""
+    metrics: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Fields of ``ServerState`` by what ``/metrics`` calls them, in this version or an earlier one."""
 
     def recognise(self, wire: Wire) -> str | None:
         """ "" for any server whose ``/v1/models`` is a list."""
@@ -38,6 +41,13 @@ class OpenAi:
     def models(self, wire: Wire) -> tuple[ServedModel, ...]:
         """As ``/v1/models`` lists them."""
         return tuple(self._model(entry) for entry in _listed(wire) if isinstance(entry, dict) and entry.get("id"))
+
+    def state(self, wire: Wire) -> ServerState | None:
+        """From ``/metrics``, where it has gauges."""
+        state = ServerState()
+        with suppress(ServerError):
+            state = stated(gauges(wire.text("/metrics")) if self.metrics else {}, self.metrics, state)
+        return state if state != ServerState() else None
 
     def load(self, wire: Wire, model: str) -> None:
         """Nothing to be told: what it serves is loaded, or is with the first call."""
@@ -147,6 +157,11 @@ class Vllm(OpenAi):
     kind = "vllm"
     grammars = True
     samplers = frozenset({"top_k", "min_p", "repetition_penalty"})
+    metrics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "busy": ("vllm:num_requests_running",),
+        "waiting": ("vllm:num_requests_waiting",),
+        "cache": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+    }
 
     def recognise(self, wire: Wire) -> str | None:
         """Its version."""
@@ -172,6 +187,12 @@ class SgLang(OpenAi):
 
     kind = "sglang"
     samplers = frozenset({"top_k", "min_p", "repetition_penalty"})
+    metrics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "busy": ("sglang:num_running_reqs",),
+        "waiting": ("sglang:num_queue_reqs",),
+        "cache": ("sglang:token_usage",),
+        "decode_tps": ("sglang:gen_throughput",),
+    }
 
     def recognise(self, wire: Wire) -> str | None:
         """Its version."""
@@ -186,6 +207,10 @@ class Tgi(OpenAi):
     """Text Generation Inference: ``/info`` names the one model, its version and its longest sequence."""
 
     kind = "tgi"
+    metrics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "busy": ("tgi_batch_current_size",),
+        "waiting": ("tgi_queue_size",),
+    }
 
     def recognise(self, wire: Wire) -> str | None:
         """Its version."""

@@ -18,10 +18,14 @@ EXCERPT: Final = 300
 def refusal(url: str, status: int, text: str) -> ServerError:
     """The error that an error status and its body are."""
     layer = layer_of(status, text)
+    if _LOADING in text.casefold():
+        title, remedy = tr("The model is still loading"), tr("Wait until the server has it in memory, then try again.")
+    else:
+        title, remedy = _TITLES[layer](), _REMEDIES[layer]()
     return ServerError(
-        _TITLES[layer](),
+        title,
         tr("{url} answered {status}: {text}", url=url, status=status, text=excerpt(message_of(text))),
-        _REMEDIES[layer](),
+        remedy,
         layer=layer,
         status=status,
     )
@@ -58,6 +62,7 @@ def layer_of(status: int, text: str) -> Layer:
     return "request" if 400 <= status < 500 else "server"
 
 
+_LOADING: Final = "loading model"
 _MARKS: Final[Mapping[Layer, tuple[str, ...]]] = {
     "context": (
         "context length",
@@ -69,7 +74,7 @@ _MARKS: Final[Mapping[Layer, tuple[str, ...]]] = {
     ),
     "memory": ("out of memory", "requires more system memory", "cuda error", "oom", "insufficient memory"),
     "template": ("chat template", "jinja", "chat_template"),
-    "model": ("model not found", "try pulling", "does not exist", "model_not_found", "loading model", "not loaded"),
+    "model": ("model not found", "try pulling", "does not exist", "model_not_found", _LOADING, "not loaded"),
 }
 _TITLES: Final = {
     "endpoint": lambda: tr("Nothing there"),

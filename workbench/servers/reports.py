@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.ports import EntryRepository
 from workbench.records.servers import ContractChange, ContractCheck, ContractReport, Outcome
+from workbench.servers.words import promise_name
 
 
 class Reports:
@@ -34,7 +35,7 @@ class Reports:
         was = {check.key: check for check in before.checks}
         now = {check.key: check for check in report.checks}
         return tuple(
-            ContractChange(key, (now.get(key) or was[key]).name, _outcome(was, key), _outcome(now, key))
+            ContractChange(key, promise_name(key), _outcome(was, key), _outcome(now, key))
             for key in {**now, **was}
             if _outcome(was, key) != _outcome(now, key)
         )

@@ -17,12 +17,14 @@ from workbench.records.servers import (
     Reach,
     ServedModel,
     Server,
+    ServerState,
     Timeouts,
 )
 from workbench.servers.concurrency import load_test
 from workbench.servers.contract import contract
-from workbench.servers.dialect import Dialect, shaped
+from workbench.servers.dialect import OTHER_SHAPE, Dialect, shaped
 from workbench.servers.discovery import (
+    GLANCE,
     address_words,
     dialect_of,
     endpoint_of,
@@ -34,6 +36,7 @@ from workbench.servers.discovery import (
 from workbench.servers.embedder import ServedEmbedder, probe
 from workbench.servers.embedders import ServedEmbedders
 from workbench.servers.generator import ServedGenerator
+from workbench.servers.loads import LoadTests
 from workbench.servers.reports import Reports
 from workbench.servers.timeouts import remember_timeouts, timeouts_in
 from workbench.servers.wire import Wire
@@ -43,7 +46,7 @@ class Servers:
     """Model servers over HTTP. Every method may be called from any thread.
 
     Args:
-        entries: where contract reports are kept.
+        entries: where contract reports and load tests are kept.
         settings: where timeouts and the chosen embedder are remembered.
         adopt: puts a served model in the place of the loaded one.
         choose_embedder: has new collections embedded by the one of that name.
@@ -63,6 +66,7 @@ class Servers:
         self._choose_embedder = choose_embedder
         self._embedders = ServedEmbedders(settings)
         self._reports = Reports(entries)
+        self._loads = LoadTests(entries)
 
     def add(self, url: str, key_variable: str = "") -> Server:
         """Remembers an address, and says what answers there. Raises UsageError, ServerError (nothing is remembered)."""
@@ -112,24 +116,31 @@ class Servers:
         # A model on another machine isn't on this one, whatever its server calls local.
         return replace(server, models=tuple(replace(m, reach=_farther(m.reach, server.reach)) for m in models))
 
+    def state(self, server: Server) -> ServerState | None:
+        """What a server does at this moment, by its own account; None where it tells nothing, or doesn't answer."""
+        try:
+            return dialect_of(server.kind).state(Wire(server.endpoint, GLANCE)) if not server.problem else None
+        except (ServerError, *OTHER_SHAPE):
+            return None
+
     def use(self, url: str, model: str = "", key_variable: str = "") -> ServedGenerator:
-        """Asks one of a server's models from now on, in place of a loaded one. See ``open``.
+        """Asks one of a server's models from now on, in place of a loaded one. See ``open``."""
+        generator = self.open(url, model, key_variable)
+        self._adopt(generator)
+        return generator
+
+    def open(self, url: str, model: str = "", key_variable: str = "") -> ServedGenerator:
+        """One of a server's models; ``url`` may name it too, as URL#NAME. Raises NotFoundError, ServerError.
 
         One that its server hasn't in memory is loaded there first, so that its context is known and no question waits.
         """
         address, _, named = url.partition("#")
         wire, dialect, served = chosen = self._chosen(address, model or named, key_variable)
         if served.loaded is False and served.reach != "cloud":
-            dialect.load(wire, served.id)
+            with shaped(wire):
+                dialect.load(wire, served.id)
             chosen = self._chosen(address, served.id, key_variable)
-        generator = ServedGenerator(*chosen)
-        self._adopt(generator)
-        return generator
-
-    def open(self, url: str, model: str = "", key_variable: str = "") -> ServedGenerator:
-        """One of a server's models; ``url`` may name it too, as URL#NAME. Raises NotFoundError, ServerError."""
-        address, _, named = url.partition("#")
-        return ServedGenerator(*self._chosen(address, model or named, key_variable))
+        return ServedGenerator(*chosen)
 
     def embed_with(
         self, url: str, model: str = "", key_variable: str = "", query_prefix: str = "", passage_prefix: str = ""
@@ -161,6 +172,11 @@ class Servers:
     def reports(self) -> Reports:
         """What examinations found, with what changed from one to the next."""
         return self._reports
+
+    @property
+    def loads(self) -> LoadTests:
+        """The load tests that were made."""
+        return self._loads
 
     @property
     def timeouts(self) -> Timeouts:
@@ -199,17 +215,24 @@ class Servers:
     def load_test(
         self, url: str, model: str, rate: float, requests: int, key_variable: str = "", cancel: Cancel | None = None
     ) -> LoadTest:
-        """Requests at a steady rate. Raises NotFoundError, ServerError."""
-        wire, dialect, served = self._chosen(url, model, key_variable)
-        return load_test(wire, dialect, served.id, rate, requests, cancel=cancel)
+        """Requests at a steady rate; the test is kept, unless none was sent. Raises NotFoundError, ServerError."""
+        server, wire, dialect, served = self._found(url, model, key_variable)
+        found = replace(load_test(wire, dialect, served.id, rate, requests, cancel=cancel), version=server.version)
+        if found.flights:
+            self._loads.keep(found)
+        return found
 
     def _chosen(
         self, url: str, model: str, key_variable: str, kinds: Sequence[str] = ("chat",)
     ) -> tuple[Wire, Dialect, ServedModel]:
+        return self._found(url, model, key_variable, kinds)[1:]
+
+    def _found(
+        self, url: str, model: str, key_variable: str, kinds: Sequence[str] = ("chat",)
+    ) -> tuple[Server, Wire, Dialect, ServedModel]:
         endpoint = self._endpoint(url, key_variable)
         server = self.look(endpoint)
-        served = _named(server, model, kinds)
-        return Wire(endpoint, self.timeouts), dialect_of(server.kind), served
+        return server, Wire(endpoint, self.timeouts), dialect_of(server.kind), _named(server, model, kinds)
 
     def _endpoint(self, url: str, key_variable: str) -> Endpoint:
         endpoint = endpoint_of(url, key_variable)

@@ -55,6 +55,10 @@ class Wire:
         """The reply as JSON; tried again on 429 and 5xx. Raises ServerError."""
         return self._json(path, self._patiently("GET", path, None))
 
+    def text(self, path: str) -> str:
+        """The reply as it stands; tried again on 429 and 5xx. Raises ServerError."""
+        return self._patiently("GET", path, None).decode("utf-8", "replace")
+
     def post(
         self,
         path: str,

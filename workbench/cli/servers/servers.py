@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from typing import Final
 
 import click
@@ -13,11 +13,13 @@ from workbench.cli.display import StatusLine, print_json, print_table, say, size
 from workbench.cli.front import FrontEnds
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.records.servers import ContractReport, LoadTest, Server, short_name
+from workbench.i18n.retelling import retold
+from workbench.records.servers import ContractReport, LoadFigure, LoadTest, Server, ServerState, short_name
 from workbench.servers.contract import markdown
 from workbench.servers.discovery import endpoint_of
+from workbench.servers.loads import caveats
 from workbench.servers.reports import Reports
-from workbench.servers.words import load_lines
+from workbench.servers.words import load_lines, load_note, load_rows, load_title, promise_name, state_words
 
 MARKS: Final = {"kept": "✓", "differs": "~", "refused": "◦", "broken": "✗"}
 
@@ -36,12 +38,13 @@ def servers(context: click.Context, as_json: bool) -> None:
     front: FrontEnds = context.obj
     with front.glance() as desk, stoppable() as stop:
         found = tuple(desk.servers.discover(stop))
+        states = [desk.servers.state(server) for server in found]
     if as_json:
-        print_json(found)
+        print_json([{**asdict(server), "state": state} for server, state in zip(found, states, strict=True)])
     elif not found:
         say(tr("No server answers on the usual ports of this machine. Add one: workbench servers add URL"))
-    for server in () if as_json else found:
-        print_server(server)
+    for server, state in () if as_json else zip(found, states, strict=True):
+        print_server(server, state)
 
 
 @servers.command()
@@ -77,7 +80,7 @@ def check(front: FrontEnds, url: str, model: str, key_variable: str, as_json: bo
         line = StatusLine()
         report: ContractReport | None = None
         for report in desk.servers.examine(url, model, key_variable, stop):
-            line.say(report.checks[-1].name)
+            line.say(promise_name(report.checks[-1].key))
         line.clear()
         if report is None:
             title, why = tr("Nothing was checked"), tr("It was stopped before the first check.")
@@ -204,16 +207,65 @@ def load(front: FrontEnds, url: str, model: str, key_variable: str, rate: float,
     """Sends requests at a steady rate, and holds Little's law against what was seen."""
     with front.glance() as desk, stoppable() as stop:
         found = desk.servers.load_test(url, model, rate, requests, key_variable, stop)
+        loads = desk.servers.loads
+        before = loads.before(found)
+        figures = loads.figures(before, found) if before else ()
     if as_json:
         print_json(found)
     else:
         print_load(found)
+        if before:
+            say("")
+            print_loads_beside(before, found, figures)
     if found.failed:
         sys.exit(1)
 
 
-def print_server(server: Server) -> None:
-    """Its badge, then its models."""
+@servers.command()
+@click.argument("url", default="")
+@click.option("--show", type=click.IntRange(1), metavar="N", help="Print the test of that number.")
+@click.option("--against", type=click.IntRange(1), metavar="M", help="Of --show: hold it against test M.")
+@click.option("--delete", type=click.IntRange(1), metavar="N", help="Drop the test of that number.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON; with --show also each request.")
+@click.pass_obj
+def loads(front: FrontEnds, url: str, show: int | None, against: int | None, delete: int | None, as_json: bool) -> None:
+    """Lists the load tests that were made, newest first, of one address when it is given; or compares two."""
+    if against is not None and show is None:
+        raise UsageError(tr("Against what?"), tr("--against compares with --show."), tr("Give both."))
+    with front.desk("change" if delete else "read") as desk:
+        kept = desk.servers.loads
+        found = kept.all(endpoint_of(url).url if url else "")
+        one, other, dropped = (_numbered(found, number) for number in (show, against, delete))
+        figures = kept.figures(other, one) if one and other else ()
+        one = kept.whole(one) if one else None
+        if dropped:
+            kept.remove(dropped)
+    if dropped:
+        say(tr("“{name}” is gone.", name=load_title(dropped)))
+    elif as_json:
+        print_json({"before": other, "now": one, "figures": figures} if other else one or found)
+    elif one and other:
+        print_loads_beside(other, one, figures)
+    elif one:
+        say(load_title(one), newlines=False)
+        print_load(one)
+    elif not found:
+        say(tr("None yet. workbench servers load URL makes one."))
+    else:
+        print_loads(found)
+
+
+def _numbered(found: Sequence[LoadTest], number: int | None) -> LoadTest | None:
+    if number is None:
+        return None
+    if number > len(found):
+        why = tr("There are {count} load tests.", count=len(found))
+        raise NotFoundError(tr("No such load test"), why, tr("workbench servers loads lists them."))
+    return found[number - 1]
+
+
+def print_server(server: Server, state: ServerState | None = None) -> None:
+    """Its badge, what it does at this moment, then its models."""
     where = {"machine": tr("this machine"), "network": tr("the network"), "cloud": tr("the cloud")}
     facts = [f"{server.kind} {server.version}".strip(), where[server.reach]]
     if server.exposed:
@@ -221,6 +273,8 @@ def print_server(server: Server) -> None:
     say(f"{'✗' if server.problem else '●'} {server.endpoint.url}  {' · '.join(facts)}", newlines=False)
     if server.problem:
         say(f"    {server.problem}", newlines=False)
+    if state:
+        say(f"   {state_words(state)}", newlines=False)
     rows = [
         (
             "●" if m.loaded else "◦" if m.loaded is False else " ",
@@ -241,7 +295,7 @@ def print_report(report: ContractReport) -> None:
     """A line a promise, and what the marks mean."""
     say(f"{report.kind} {report.version} · {short_name(report.model)} · {report.url}", newlines=False)
     for c in report.checks:
-        say(f"{MARKS[c.outcome]} {c.name}: {c.detail}  ({c.ms:.0f} ms)", newlines=False)
+        say(f"{MARKS[c.outcome]} {promise_name(c.key)}: {retold(c.detail)}  ({c.ms:.0f} ms)", newlines=False)
     say("")
     say(
         tr(
@@ -281,6 +335,36 @@ def changes_told(reports: Reports, report: ContractReport) -> str:
         return tr("As in the report before ({when}).", when=when)
     marks = [f"{MARKS.get(c.before or '', '·')} → {MARKS.get(c.now or '', '·')} {c.name}" for c in changed]
     return "\n".join([tr("Otherwise than in the report before ({when}):", when=when), *marks])
+
+
+def print_loads(found: Sequence[LoadTest]) -> None:
+    """A line a test."""
+    rows = [
+        (
+            str(number),
+            f"{test.created.astimezone():%Y-%m-%d %H:%M}",
+            test.url,
+            short_name(test.model),
+            f"{test.rate:g}",
+            str(test.sent),
+            str(test.failed or "–"),
+            f"{test.p50_s:.2f}",
+            f"{test.p95_s:.2f}",
+            f"{test.tokens_per_second:.1f}",
+        )
+        for number, test in enumerate(found, 1)
+    ]
+    head = ("", tr("when"), tr("address"), tr("model"), "/s", "n", tr("failed"), "p50 s", "p95 s", "tokens/s")
+    print_table(head, rows, right=(0, 4, 5, 6, 7, 8, 9))
+
+
+def print_loads_beside(before: LoadTest, now: LoadTest, figures: Sequence[LoadFigure]) -> None:
+    """Two tests side by side, and what keeps them from being compared."""
+    say(f"A  {load_title(before)}\nB  {load_title(now)}")
+    print_table(("", "A", "B", ""), load_rows(before, now, figures), right=(1, 2, 3))
+    say(load_note())
+    for caveat in caveats(before, now):
+        say(f"~ {caveat}")
 
 
 def print_load(found: LoadTest) -> None:
