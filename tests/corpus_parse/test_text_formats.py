@@ -108,6 +108,29 @@ def test_bad_front_matter_is_kept_as_text_with_a_warning() -> None:
     assert "Real title" in [b.label for b in document.blocks]
 
 
+@pytest.mark.parametrize("begun", ["---\ntitle: Fees\n\n# Real title\n", '+++\ntitle = "Fees"\n\n# Real title\n'])
+def test_front_matter_without_an_end_is_told(begun: str) -> None:
+    document = parsed(begun, "doc.md")
+    assert document.text == begun
+    assert "no end" in document.warnings[0]
+
+
+def test_a_name_that_stands_twice_in_front_matter_is_told() -> None:
+    document = parsed("---\ndate: 2024-01-01\ndate: 2026-01-01\n---\nText\n", "doc.md")
+    assert "“date” stands in it twice" in document.warnings[0]
+    assert not document.metadata
+
+
+def test_toml_front_matter_is_metadata_too() -> None:
+    fields = 'title = "Fees"\ndate = 2026-02-01\nversion = "1.10"\ntags = ["a", "b"]\nyear = 2026\n'
+    document = parsed(f"+++\n{fields}+++\n# Text\n", "doc.md")
+    assert document.text == "# Text\n"
+    assert document.metadata == {
+        "title": "Fees", "date": date(2026, 2, 1), "version": "1.10", "tags": ("a", "b"), "year": 2026,
+    }  # fmt: skip
+    assert "TOML" in parsed("+++\ntitle: Fees\n+++\nText\n", "doc.md").warnings[0]
+
+
 def test_front_matter_with_one_impossible_value_loses_only_that() -> None:
     document = parsed("---\nstatus: draft\nowner: Ana\n---\nText\n", "doc.md")
     assert document.metadata == {"owner": "Ana"}
@@ -115,7 +138,9 @@ def test_front_matter_with_one_impossible_value_loses_only_that() -> None:
 
 
 def test_a_thematic_break_at_the_top_is_no_front_matter() -> None:
-    assert parsed("---\nJust a sentence.\n---\nText\n", "doc.md").text.startswith("---\nJust")
+    for text in ("---\nJust a sentence.\n---\nText\n", "---\n\nJust a sentence.\n"):
+        assert parsed(text, "doc.md").text.startswith("---\n")
+        assert not parsed(text, "doc.md").warnings
 
 
 def test_front_matter_cannot_blow_up_through_aliases() -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -137,7 +138,8 @@ def read_yaml(text: str) -> dict[str, MetaValue] | None:
     Plain scalars are typed by our own rules, not YAML 1.1's: ``no`` is Norwegian and ``version: 1.10`` ends in a zero.
 
     Raises:
-        ValueError: not YAML, nested too deeply, or with aliases (which can blow up a small file without bound).
+        ValueError: not YAML, nested too deeply, with one name twice, or with aliases (which can blow up a small file
+            without bound).
     """
     try:
         root = yaml.compose(text, Loader=_Loader)
@@ -150,9 +152,23 @@ def read_yaml(text: str) -> dict[str, MetaValue] | None:
     fields: dict[str, MetaValue] = {}
     for key_node, node in root.value:
         key = _canonical("_".join(re.findall(r"[\w.-]+", _node_text(key_node))))
+        if key in fields:
+            raise ValueError(tr("“{name}” stands in it twice", name=key))
         if key and not (isinstance(node, yaml.ScalarNode) and node.style is None and node.value in ("", "~", "null")):
             fields[key] = _node_value(key, node)
     return fields
+
+
+def read_toml(text: str) -> dict[str, MetaValue]:
+    """The top level of a TOML document as metadata, not yet checked.
+
+    Raises:
+        ValueError: not TOML, or nested too deeply.
+    """
+    try:
+        return {_canonical(key): typed(value) for key, value in tomllib.loads(text).items()}
+    except RecursionError as error:
+        raise ValueError(tr("it can't be read")) from error
 
 
 class _Loader(yaml.BaseLoader):

@@ -1,4 +1,4 @@
-"""Markdown: the source text is kept, its structure is marked. YAML front matter becomes metadata."""
+"""Markdown: the source text is kept, its structure is marked. YAML or TOML front matter becomes metadata."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from workbench.corpus.metadata import from_document, read_yaml
+from workbench.corpus.metadata import from_document, read_toml, read_yaml
 from workbench.corpus.parse.blocks import cover, line_starts, stem
 from workbench.corpus.parse.decoding import decode, empty
 from workbench.i18n import tr
 from workbench.records.corpus import Block, BlockKind, MetaValue, ParsedDocument
 
-_FRONT_MATTER: Final = re.compile(r"---[^\S\n]*\n(.*?)^(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER: Final = re.compile(
+    r"(---|\+\+\+)[^\S\n]*\n(.*?)^(?:\1|\.\.\.)[^\S\n]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
+)
+_ENDLESS: Final = re.compile(r"(?:---[^\S\n]*\n[^\W\d][\w-]*:|\+\+\+[^\S\n]*\n[^\W\d][\w-]* *=)\s")
+"""The beginning of front matter; what is known to have no end."""
 _LONGEST_HEADING: Final = 500  # characters; inline parsing takes more than linear time on hostile text
 _KINDS: Final[dict[str, BlockKind]] = {
     "paragraph_open": "paragraph",
@@ -46,11 +50,15 @@ def _split_front_matter(source: str) -> tuple[str, dict[str, MetaValue], tuple[s
     """The text after the front matter, its fields, and what was wrong with it. Without a mapping, it is text."""
     found = _FRONT_MATTER.match(source)
     if not found:
-        return source, {}, ()
+        endless = _ENDLESS.match(source)
+        return source, {}, (tr("The front matter has no end and was kept as text."),) if endless else ()
+    language, read = ("TOML", read_toml) if found[1] == "+++" else ("YAML", read_yaml)
     try:
-        fields = read_yaml(found[1])
+        fields = read(found[2])
     except ValueError as error:
-        return source, {}, (tr("The front matter is not valid YAML and was kept as text: {reason}", reason=error),)
+        told = tr("The front matter is not valid {language} and was kept as text: {reason}", language=language,
+                  reason=error)  # fmt: skip
+        return source, {}, (told,)
     if fields is None:
         return source, {}, ()
     return source[found.end() :], *from_document(fields)
