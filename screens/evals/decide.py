@@ -189,11 +189,8 @@ class ExportDialog(ModalScreen[Path]):
 
 
 def write_report(desk: Desk, path: Path, run: Run, other: Run | None) -> Path:
-    """Writes the run's report, in Markdown with the comparison after it when there is one. Raises FileError."""
-    form = FORMS[path.suffix.lower()]
-    text = desk.evals.export_report(run.id, form)
-    if form == "markdown" and other:
-        text += "\n\n" + desk.evals.export_comparison(other.id, run.id)
+    """Writes the run's report, with the comparison in it when there is one. Raises FileError."""
+    text = desk.evals.export_report(run.id, FORMS[path.suffix.lower()], other.id if other else 0)
     try:
         path.write_text(text, "utf-8")
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
@@ -26,16 +27,14 @@ from workbench.evals.reporting.markup import (
     to_markdown,
 )
 from workbench.evals.reporting.reports import (
-    comparison_html,
-    comparison_markdown,
+    comparison_page,
     decision_markdown,
     ranking_latex,
-    report_html,
-    report_markdown,
+    report_page,
     stage_title,
 )
 from workbench.records.codec import encode
-from workbench.records.evals import DecisionRecord, RunConfig, RunReport
+from workbench.records.evals import DecisionRecord, GateSet, RunConfig, RunReport
 from workbench.text.clean import printable
 
 HOSTILE = "<script>alert(1)</script> | [x](javascript:y) `*_#&lt; \x1b[31m \u202e %\\input{a} $x$\n# h"
@@ -78,14 +77,15 @@ def _parsed(html: str) -> _Tags:
 def test_a_report_tells_figures_with_intervals_failures_segments_and_manifest() -> None:
     report = _report()
     failed = [result("c39", False, failure="cut")]
-    gates = check_gates(report, [parse_gate("recall@5 >= 0.85")])
-    text = report_markdown(report, failed, gates)
+    gates = GateSet(1, "faq", "release", (parse_gate("recall@5 >= 0.85"),), WHEN)
+    text = to_markdown(report_page(report, failed, [(gates, check_gates(report, gates))]))
     for piece in (
         "# Run \\#1 faq",
         "| Recall@5 | 0.750 | \\[0.598, 0.858\\] | 40 | Wilson |",
         "| retrieved but cut | 10 |",
         "## By type",
         "| table | 20 | 1.000 \\[0.839, 1.000\\]",
+        f"## Gates: release, locked {WHEN:%Y-%m-%d %H:%M}",
         "| recall@5 \\>= 0.85 | fails | 0.750 (n = 40) misses 0.850. |",
         "| c39 | retrieved but cut |",
         "| ask.evidence | 5 |",
@@ -97,18 +97,45 @@ def test_a_report_tells_figures_with_intervals_failures_segments_and_manifest() 
 
 def test_a_comparison_tells_the_verdict_and_lists_the_flips() -> None:
     before, after = ([result(f"c{i}", i in passed) for i in range(4)] for passed in ({0, 1}, {1, 2, 3}))
-    text = comparison_markdown(compare_runs(run(1), before, run(2, index_id=9), after))
+    text = to_markdown(comparison_page(compare_runs(run(1), before, run(2, index_id=9), after)))
     assert "2 fixed, 1 broken: not significant (McNemar p = 1.00)" in text
     assert "## Fixed (2)\n\n- c2\n- c3\n" in text
     assert "- index\\_id" in text
     assert "| Passed | 0.500" in text
 
 
+def test_a_report_has_the_comparison_too_in_either_form_and_says_when_gates_came_late() -> None:
+    before, after = ([result(f"c{i}", i in passed) for i in range(4)] for passed in ({0, 1}, {1, 2, 3}))
+    compared = compare_runs(run(1), before, run(2, index_id=9), after)
+    late = GateSet(1, "faq", "release", (parse_gate("pass_rate >= 0.5"),), WHEN + timedelta(days=1))
+    page = report_page(_report(), (), [(late, check_gates(_report(), late))], compared)
+    for text in (to_markdown(page).replace("\\", ""), _parsed(to_html(page)).text):
+        assert "#1 faq → #2 faq" in text
+        assert "2 fixed, 1 broken" in text
+        assert "“release” were written after the run began: passing them proves nothing." in text
+    assert "### Fixed (2)" in to_markdown(page)
+
+
 def test_html_runs_nothing_and_loads_nothing() -> None:
     report = _report(title=HOSTILE)
     failed = [result(HOSTILE, False, failure="cut", error=HOSTILE)]
-    parsed = _parsed(report_html(report, failed))
-    allowed = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "ul", "li", "table", "thead", "tbody"}
+    parsed = _parsed(to_html(report_page(report, failed)))
+    allowed = {
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "h3",
+        "ul",
+        "li",
+        "table",
+        "thead",
+        "tbody",
+    }
     assert set(parsed.tags) <= allowed | {"tr", "th", "td", "p"}
     assert set(parsed.attributes) <= {"lang", "charset", "http-equiv", "content", "name", "class"}
     assert "<script>alert(1)</script>" in parsed.text, "it is shown as text"
@@ -202,12 +229,12 @@ def test_reports_are_json_that_any_program_reads() -> None:
     json.loads(json.dumps(encode(report), allow_nan=False))
     comparison = compare_runs(run(1), [result("a", ms=1.0)], run(2), [result("a", False, ms=2.0)])
     json.loads(json.dumps(encode(comparison), allow_nan=False))
-    assert "Passed" in comparison_html(comparison)
+    assert "Passed" in to_html(comparison_page(comparison))
 
 
 def test_reports_in_spanish(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_LANG", "es")
     assert stage_title("not_retrieved") == "no recuperado"
-    text = report_markdown(_report())
+    text = to_markdown(report_page(_report()))
     assert "## Métricas" in text
     assert "## Por tipo" in text

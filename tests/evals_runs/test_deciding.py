@@ -134,6 +134,7 @@ def test_reports_in_every_form(bench: Bench, run: Run) -> None:
     assert "first" in bench.lab.export_report(run.id)
     assert bench.lab.export_report(run.id, "html").lstrip().lower().startswith("<!doctype html>")
     second = bench.run(replace(CHAIN, title="second & last"))[-1].run
+    assert "#1 first → #2 second &amp; last" in bench.lab.export_report(second.id, "html", run.id)
     table = bench.lab.export_report(second.id, "latex")
     assert r"second \& last" in table
     assert "first" in table

@@ -15,12 +15,11 @@ from workbench.evals.deciding.gates import check_gates, parse_gates
 from workbench.evals.deciding.threshold import risk_coverage
 from workbench.evals.measuring.compare import compare_runs
 from workbench.evals.measuring.scoring import make_report
+from workbench.evals.reporting.markup import to_html, to_markdown
 from workbench.evals.reporting.reports import (
-    comparison_markdown,
     decision_markdown,
     ranking_latex,
-    report_html,
-    report_markdown,
+    report_page,
 )
 from workbench.evals.running.failure import autopsy
 from workbench.ports import Cancel
@@ -314,14 +313,12 @@ class FakeLab(FakeSets):
     def compare(self, a: int, b: int) -> RunComparison:
         return compare_runs(self.find_run(a), self.results(a), self.find_run(b), self.results(b))
 
-    def export_report(self, run_id: int, form: str = "markdown", gates: Sequence[GateResult] = ()) -> str:
+    def export_report(self, run_id: int, form: str = "markdown", against: int = 0) -> str:
         if form == "latex":
             return ranking_latex([self.report(run.id) for run in self.runs()])
-        write = report_html if form == "html" else report_markdown
-        return write(self.report(run_id), self.results(run_id), gates)
-
-    def export_comparison(self, a: int, b: int) -> str:
-        return comparison_markdown(self.compare(a, b))
+        compared = self.compare(against, run_id) if against else None
+        page = report_page(self.report(run_id), self.results(run_id), comparison=compared)
+        return to_html(page) if form == "html" else to_markdown(page)
 
     # -- labels, gates, decisions ----------------------------------------------------------------------------------
 

@@ -438,7 +438,9 @@ async def test_a_report_is_written_and_replaced_only_when_asked_twice(tmp_path: 
             await press(pilot, "x")
             app.screen.query_one("#path", Input).value = str(tmp_path / name)
             await press(pilot, "enter")
-        assert "<html" in (tmp_path / "page.html").read_text("utf-8")
+        page = (tmp_path / "page.html").read_text("utf-8")
+        assert "<html" in page
+        assert "McNemar" in page
         assert "tabular" in (tmp_path / "table.tex").read_text("utf-8")
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from storage.fixture import FixtureRunner
 from workbench.evals.measuring.scoring import make_report
-from workbench.evals.reporting.reports import report_markdown
+from workbench.evals.reporting.markup import to_markdown
+from workbench.evals.reporting.reports import report_page
 from workbench.evals.tasks.checks import check
 from workbench.records.answers import Manifest
 from workbench.records.cases import Expectation
@@ -57,6 +58,6 @@ def test_a_report_counts_what_is_wrong_in_queries(school: Path) -> None:
     run = Run(1, RunConfig("d", "model"), "", manifest, "complete", datetime.now(UTC), 4, 4)
     report = make_report(run, results, [])
     assert report.faults == {"wrong_filter": 2, "wrong_join": 1}
-    page = report_markdown(report, results)
+    page = to_markdown(report_page(report, results))
     assert "| wrong filter | 2 |" in page
     assert "| wrong join | 1 |" in page

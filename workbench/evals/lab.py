@@ -19,12 +19,14 @@ from workbench.evals.measuring.compare import compare_runs
 from workbench.evals.measuring.compare import verdict as verdict_text
 from workbench.evals.measuring.scoring import describe, make_report
 from workbench.evals.reporting import reports
+from workbench.evals.reporting.markup import Page, to_html, to_markdown
 from workbench.i18n import tr
 from workbench.records.evals import (
     DecisionRecord,
     Gate,
     GateResult,
     GateSet,
+    Run,
     RunComparison,
     RunReport,
     ThresholdPoint,
@@ -60,26 +62,33 @@ class EvalLab(JudgeLab):
             )
         return compared
 
-    def export_report(self, run_id: int, form: ReportForm = "markdown", gates: Sequence[GateResult] = ()) -> str:
+    def export_report(self, run_id: int, form: ReportForm = "markdown", against: int = 0) -> str:
         """The report as a text to hand on; in LaTeX, a table of its dataset's complete runs of its layer.
 
         In TREC's form, the run's rankings of documents for the tools that score them.
+
+        Args:
+            against: another run, whose comparison with this one the report has too; 0 for none.
         """
         if form == "trec":
             return run_text(self.results(run_id), f"workbench-{self.find_run(run_id).id}")
-        report, results = self.report(run_id), self.results(run_id)
-        if form == "html":
-            return reports.report_html(report, results, gates)
-        if form == "markdown":
-            return reports.report_markdown(report, results, gates)
-        shown = report.run.config
-        others = [r for r in self.runs(shown.dataset) if r.config.layer == shown.layer and r.status == "complete"]
-        return reports.ranking_latex([report, *(self.report(r.id) for r in others if r.id != run_id)])
+        report = self.report(run_id)
+        if form == "latex":
+            shown = report.run.config
+            others = [r for r in self.runs(shown.dataset) if r.config.layer == shown.layer and r.status == "complete"]
+            return reports.ranking_latex([report, *(self.report(r.id) for r in others if r.id != run_id)])
+        gates = [(one, check_gates(report, one)) for one in self._gates_for(report.run)]
+        compared = self.compare(against, run_id) if against else None
+        return _written(reports.report_page(report, self.results(run_id), gates, compared), form)
+
+    def _gates_for(self, run: Run) -> Sequence[GateSet]:
+        """The sets that were locked before the run, newest first; where there are none, the newest."""
+        sets = self.gate_sets(run.config.dataset)
+        return [one for one in sets if one.locked <= run.created] or sets[:1]
 
     def export_comparison(self, a: int, b: int, form: Literal["markdown", "html"] = "markdown") -> str:
         """The comparison as a text to hand on."""
-        compared = self.compare(a, b)
-        return reports.comparison_html(compared) if form == "html" else reports.comparison_markdown(compared)
+        return _written(reports.comparison_page(self.compare(a, b)), form)
 
     def ladder(self, run_ids: Sequence[int]) -> tuple[RunComparison, ...]:
         """Each run against the one before it: what each rung of an ablation brings. Raises as ``compare``."""
@@ -205,6 +214,10 @@ class EvalLab(JudgeLab):
                 tr("No such decision"), tr("There is no decision {id}.", id=decision_id), tr("List them first.")
             )
         return reports.decision_markdown(found)
+
+
+def _written(page: Page, form: Literal["markdown", "html"]) -> str:
+    return to_html(page) if form == "html" else to_markdown(page)
 
 
 def _figures(report: RunReport) -> str:

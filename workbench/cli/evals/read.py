@@ -89,12 +89,14 @@ def ladder(front: FrontEnds, runs: tuple[str, ...], as_json: bool) -> None:
     show_default=True,
     help="LaTeX is a table of the dataset's complete runs of its layer, TREC this one's rankings.",
 )
+@click.option("--against", default="", metavar="RUN", help="Compare with this run, too.")
 @click.option("--output", "-o", "file", type=click.Path(path_type=Path), help="Write it here [stdout].")
 @click.pass_obj
-def report(front: FrontEnds, run_id: str, form: ReportForm, file: Path | None) -> None:
-    """Writes a run's report."""
+def report(front: FrontEnds, run_id: str, form: ReportForm, against: str, file: Path | None) -> None:
+    """Writes a run's report, with the gates that were locked before it."""
     with front.desk("read") as desk:
-        text = desk.evals.export_report(run_number(desk, run_id), form)
+        other = run_number(desk, against) if against else 0
+        text = desk.evals.export_report(run_number(desk, run_id), form, other)
     write(text, file)
 
 

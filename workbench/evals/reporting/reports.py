@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from workbench.evals.deciding.gates import gate_text
+from workbench.evals.deciding.gates import gate_text, written_late
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import HEADLINES, describe
 from workbench.evals.reporting.markup import (
@@ -16,7 +17,6 @@ from workbench.evals.reporting.markup import (
     Page,
     Paragraph,
     Table,
-    to_html,
     to_latex,
     to_markdown,
 )
@@ -28,6 +28,7 @@ from workbench.records.evals import (
     Estimate,
     FailureStage,
     GateResult,
+    GateSet,
     JudgementReport,
     MetricChange,
     Run,
@@ -127,24 +128,41 @@ def headline_metrics(metrics: Mapping[str, Estimate], most: int = 6) -> tuple[st
     return tuple(name for start in HEADLINES for name in metrics if name.startswith(start))[:most]
 
 
-def report_markdown(report: RunReport, results: Sequence[CaseResult] = (), gates: Sequence[GateResult] = ()) -> str:
-    """A run's report; with ``results`` it lists the cases that failed, with ``gates`` how those fared."""
-    return to_markdown(_report_page(report, results, gates))
+def report_page(
+    report: RunReport,
+    results: Sequence[CaseResult] = (),
+    gates: Sequence[tuple[GateSet, Sequence[GateResult]]] = (),
+    comparison: RunComparison | None = None,
+) -> Page:
+    """A run's report, to be written as Markdown or HTML.
 
-
-def report_html(report: RunReport, results: Sequence[CaseResult] = (), gates: Sequence[GateResult] = ()) -> str:
-    """The same as one HTML file."""
-    return to_html(_report_page(report, results, gates))
-
-
-def comparison_markdown(comparison: RunComparison) -> str:
-    """Two runs side by side, with the lists of cases fixed and broken."""
-    return to_markdown(_comparison_page(comparison))
-
-
-def comparison_html(comparison: RunComparison) -> str:
-    """The same as one HTML file."""
-    return to_html(_comparison_page(comparison))
+    Args:
+        results: the cases that failed are listed.
+        gates: locked sets, and how the run fares by them.
+        comparison: with another run; it follows the run's own figures.
+    """
+    blocks: list[Block] = [Bullets(_facts(report.run))]
+    blocks += _warned(report.warnings)
+    for locked, checked in gates:
+        blocks += _gate_blocks(locked, checked, report.run)
+    blocks += [Heading(tr("Metrics")), _metric_table(report.overall)]
+    if report.judged:
+        blocks += [Heading(tr("Judged by a model")), Bullets(tuple(map(judged_text, report.judged)))]
+    if report.failures:
+        rows = tuple((_stage(stage), str(count)) for stage, count in report.failures.items())
+        blocks += [Heading(tr("Where cases fail")), Table((tr("Stage"), tr("Cases")), rows, (1,))]
+    if report.faults:
+        rows = tuple((fault_name(fault), str(count)) for fault, count in report.faults.items())
+        blocks += [Heading(tr("What is wrong in queries")), Table((tr("Part"), tr("Cases")), rows, (1,))]
+    for field, members in groupby(report.segments[1:], key=lambda segment: segment.field):
+        blocks += [Heading(tr("By {field}", field=tr(field))), _segment_table(report.overall, list(members))]
+    if comparison:
+        page = comparison_page(comparison)
+        blocks += [Heading(page.title), *(replace(b, level=3) if isinstance(b, Heading) else b for b in page.blocks)]
+    failed = [r for r in results if r.passed is False]
+    if failed:
+        blocks += [Heading(tr("Failed cases")), _failure_table(failed)]
+    return Page(f"{tr('Run')} {run_name(report.run)}", (*blocks, *_manifest(report.run)))
 
 
 def ranking_latex(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> str:
@@ -198,29 +216,8 @@ def decision_markdown(decision: DecisionRecord) -> str:
     return to_markdown(Page(decision.title, tuple(blocks)))
 
 
-def _report_page(report: RunReport, results: Sequence[CaseResult], gates: Sequence[GateResult]) -> Page:
-    blocks: list[Block] = [Bullets(_facts(report.run))]
-    blocks += _warned(report.warnings)
-    if gates:
-        blocks += [Heading(tr("Gates")), _gate_table(gates)]
-    blocks += [Heading(tr("Metrics")), _metric_table(report.overall)]
-    if report.judged:
-        blocks += [Heading(tr("Judged by a model")), Bullets(tuple(map(judged_text, report.judged)))]
-    if report.failures:
-        rows = tuple((_stage(stage), str(count)) for stage, count in report.failures.items())
-        blocks += [Heading(tr("Where cases fail")), Table((tr("Stage"), tr("Cases")), rows, (1,))]
-    if report.faults:
-        rows = tuple((fault_name(fault), str(count)) for fault, count in report.faults.items())
-        blocks += [Heading(tr("What is wrong in queries")), Table((tr("Part"), tr("Cases")), rows, (1,))]
-    for field, members in groupby(report.segments[1:], key=lambda segment: segment.field):
-        blocks += [Heading(tr("By {field}", field=tr(field))), _segment_table(report.overall, list(members))]
-    failed = [r for r in results if r.passed is False]
-    if failed:
-        blocks += [Heading(tr("Failed cases")), _failure_table(failed)]
-    return Page(f"{tr('Run')} {run_name(report.run)}", (*blocks, *_manifest(report.run)))
-
-
-def _comparison_page(comparison: RunComparison) -> Page:
+def comparison_page(comparison: RunComparison) -> Page:
+    """Two runs side by side, with the lists of cases fixed and broken, to be written as Markdown or HTML."""
     c = comparison
     blocks: list[Block] = [
         Paragraph(f"{verdict(c)}."),
@@ -284,6 +281,14 @@ def _segment_table(overall: Segment, members: Sequence[Segment]) -> Table:
 def _cells(segment: Segment, names: Iterable[str]) -> tuple[str, ...]:
     found = segment.metrics
     return tuple(counted_text(name, found[name], segment.cases) if name in found else "–" for name in names)
+
+
+def _gate_blocks(locked: GateSet, checked: Sequence[GateResult], run: Run) -> list[Block]:
+    """A locked set with its time, what weakens it, and each gate."""
+    when = tr("locked {when}", when=f"{locked.locked:%Y-%m-%d %H:%M}")
+    late = written_late(locked, run)
+    told = [Paragraph(late)] if late else []
+    return [Heading(f"{tr('Gates')}: {locked.name}, {when}"), *told, _gate_table(checked)]
 
 
 def _gate_table(gates: Sequence[GateResult]) -> Table:
