@@ -226,7 +226,8 @@ def _answerable(view: RunView) -> str:
 
 def _of_dataset(view: RunView) -> Iterable[Line]:
     d = view.dataset
-    yield f"{_answerable(view)} · {d.collection} · {d.created:%Y-%m-%d} · sha {d.hash[:8]}"
+    about = f"{_answerable(view)} · {d.collection}" if d.collection else tr("model tasks")
+    yield f"{about} · {d.created:%Y-%m-%d} · sha {d.hash[:8]}"
     fields: dict[str, dict[str, int]] = {}
     for item in view.items:
         for field, value in item.segments:

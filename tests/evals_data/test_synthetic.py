@@ -26,7 +26,7 @@ from workbench.evals.lab import EvalLab
 from workbench.evals.running.runner import Runtimes
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Generation
-from workbench.records.cases import Case, GoldSpan
+from workbench.records.cases import Case, Expectation, GoldSpan
 from workbench.records.corpus import Chunk
 from workbench.records.models import GenerationSettings, LoadSettings
 from workbench.records.retrieval import SearchOptions
@@ -157,6 +157,10 @@ def test_a_dataset_can_begin_with_its_candidates(store: Store) -> None:
     joined = queue.join(NAME)
     assert joined
     assert (joined.name, joined.collection, joined.cases) == ("new", NAME, 1)
+    store.datasets.put("new", "", (Case("sum", "1 + 1 =", expectation=Expectation("numeric", "2")),))
+    mixed = queue.join(NAME)  # of model tasks alone, and so about no collection until now
+    assert mixed
+    assert (mixed.collection, mixed.cases) == (NAME, 2)
 
 
 def test_leaving_the_document_out_makes_a_case_unanswerable(store: Store) -> None:

@@ -96,9 +96,11 @@ def test_a_saved_question_has_what_it_cites_as_gold(bench: Bench) -> None:
 
 def test_a_question_without_gold_or_of_another_collection_is_not_saved(bench: Bench) -> None:
     bench.store.datasets.put("elsewhere", "other", ())
+    bench.store.datasets.put("tasks", "", ())
     bench.run(RunConfig("faq", layer="chain", search=LEXICAL))
     with pytest.raises(UsageError, match="other"):
         bench.lab.save_case(bench.lab.result(1, FEE.id).trace_id, "elsewhere")
+    assert bench.lab.save_case(bench.lab.result(1, FEE.id).trace_id, "tasks").collection == NAME
     with pytest.raises(NotFoundError):
         bench.lab.save_case("absent", "mine")
 

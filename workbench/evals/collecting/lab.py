@@ -182,7 +182,7 @@ class DatasetLab:
         trace = self._store.traces.trace(trace_id)
         case = case or case_of(trace)
         kept = [known for known in self._begun(dataset, trace.manifest.collection) if known.id != case.id]
-        collection = self.dataset(dataset).collection
+        collection = self.dataset(dataset).collection or trace.manifest.collection
         if collection != trace.manifest.collection:
             raise UsageError(
                 tr("Another collection"),

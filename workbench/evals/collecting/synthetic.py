@@ -201,7 +201,8 @@ class ReviewQueue:
         cases = [*kept, *accepted.values()]
         if not cases and known is None:
             return None
-        return self._datasets.put(self._dataset, known.collection if known else collection, cases)
+        asked = (known.collection if known else "") or collection  # one of model tasks alone asks about none yet
+        return self._datasets.put(self._dataset, asked, cases)
 
 
 def choose_chunks(corpus: CorpusRepository, collection: str, count: int, seed: int = 0) -> tuple[Chunk, ...]:
