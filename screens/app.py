@@ -176,7 +176,8 @@ class WorkbenchApp(OrderedKeysApp):
         """Shows a screen and does what one of its keys does."""
         if not self.screen.is_modal:
             await self.switch_mode(mode)
-            await self.screen.run_action(action)
+            screen = self.screen
+            screen.call_later(self.jobs.after_reads, screen, partial(screen.run_action, action))
 
     async def show_trace(self, trace_id: str, query: str) -> None:
         """Goes to Ask with a stored trace, or with the question when "" is given for one."""

@@ -72,6 +72,11 @@ class WorkbenchCommands(Provider):
             (tr("Delete"), tr("Delete the documents, and prove it"), partial(app.act, "corpus", "delete")),
             (tr("Export…"), tr("The collection, or what is marked"), partial(app.act, "corpus", "export")),
             (tr("Import a collection…"), tr("The folder that an export made"), partial(app.act, "corpus", "import")),
+            (
+                tr("Collection to another file…"),
+                tr("Copied or moved whole, and read back"),
+                partial(app.act, "corpus", "move"),
+            ),
             (tr("Snapshots…"), tr("Of the whole file"), partial(app.act, "corpus", "snapshots")),
             (tr("Go to Models"), tr("Files, memory, loading"), partial(app.action_mode, "models")),
             (tr("Go to Corpus"), tr("Documents and chunks"), partial(app.action_mode, "corpus")),

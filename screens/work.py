@@ -59,6 +59,7 @@ class Jobs:
         self._app = app
         self._show_error = show_error
         self._running: list[Job] = []
+        self._waiting: list[tuple[list[Job], DOMNode, Callable[[], object]]] = []
 
     def read(
         self, node: DOMNode, call: Callable[[], T], then: Callable[[T], object], failed: Failed | None = None
@@ -107,6 +108,14 @@ class Jobs:
         self._start(node, job, iterate, failed)
         return job
 
+    def after_reads(self, node: DOMNode, then: Callable[[], object]) -> None:
+        """Calls ``then`` when what is being read now is there: a screen that was just opened knows its rows then."""
+        reads = [job for job in self._running if job.kind == "read"]
+        if reads:
+            self._waiting.append((reads, node, then))
+        else:
+            node.call_later(then)
+
     @property
     def works(self) -> tuple[Job, ...]:
         """Works that a person would miss, oldest first."""
@@ -149,6 +158,13 @@ class Jobs:
     def _ended(self, job: Job) -> None:
         self._running.remove(job)
         self._app.post_message(WorkMoved())
+        for waiting in tuple(self._waiting):
+            reads, node, then = waiting
+            if job in reads:
+                reads.remove(job)
+            if not reads:
+                self._waiting.remove(waiting)
+                node.call_later(then)
 
 
 class Latest(Generic[Q, T]):

@@ -298,13 +298,18 @@ class _Writing:
             there = (row for row in rows if row[columns[-1]] is not None)
             self._c.executemany(statement, ((keys[row["id"]], *(row[c] for c in columns)) for row in there))
 
+    def asked_by(self, dataset: str) -> str:
+        """The collection that a dataset of the file asks about, "" where there is no such dataset."""
+        row = self._c.execute("SELECT collection FROM dataset WHERE name = ?", (storable(dataset),)).fetchone()
+        return str(row[0]) if row else ""
+
     def dataset(self, name: str, cases: Sequence[Case]) -> None:
         """Its current version. Raises UsageError when the dataset asks about another collection."""
-        row = self._c.execute("SELECT collection FROM dataset WHERE name = ?", (storable(name),)).fetchone()
-        if row is not None and row[0] != self._name:
+        other = self.asked_by(name)
+        if other not in ("", self._name):
             raise UsageError(
                 tr("The name is taken"),
-                tr("The dataset “{name}” in this file asks about “{collection}”.", name=name, collection=row[0]),
+                tr("The dataset “{name}” in this file asks about “{collection}”.", name=name, collection=other),
                 tr("Nothing was imported. Use another file, or export that dataset under another name."),
             )
         put_dataset(self._c, name, self._name, cases)

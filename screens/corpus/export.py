@@ -1,28 +1,21 @@
-"""Taking a collection out of the file and bringing one in: the dialog, and what it starts."""
+"""The dialog that asks what to export, and where to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Select, Static
 
-from screens.dialogs import HELP, NoteDialog, PathDialog
-from screens.style import Tone, content, count, size
-from screens.work import Job
+from screens.dialogs import HELP
+from screens.style import Tone, content, count
 from workbench.i18n import tr
-from workbench.records.exchange import Exported, ExportForm, ExportRequest, Received
-
-if TYPE_CHECKING:
-    from screens.base import ModeScreen
-    from workbench.ports import Cancel
-    from workbench.records.exchange import ExchangeProgress
+from workbench.records.exchange import ExportForm, ExportRequest
 
 
 class ExportDialog(ModalScreen[ExportRequest | None]):
@@ -92,56 +85,3 @@ class ExportDialog(ModalScreen[ExportRequest | None]):
     def action_leave(self) -> None:
         """Nothing is exported."""
         self.dismiss(None)
-
-
-def ask_export(screen: ModeScreen, collection: str, marked: Sequence[str]) -> None:
-    """Opens the dialog; what it asks for runs in the background."""
-
-    def start(request: ExportRequest | None) -> None:
-        if request is not None:
-            _follow(screen, tr("export"), lambda cancel: screen.desk.exchange.export(request, cancel))
-
-    screen.app.push_screen(ExportDialog(collection, marked), start)
-
-
-def ask_import(screen: ModeScreen) -> None:
-    """Asks for the folder of an export, and brings it in."""
-
-    def start(folder: str | None) -> None:
-        if folder:
-            _follow(screen, tr("import"), lambda cancel: screen.desk.exchange.receive(folder, cancel))
-
-    hint = tr("The folder that an export made. What is there with the same text stays as it is.")
-    screen.app.push_screen(PathDialog(tr("Import a collection"), hint, folder=True), start)
-
-
-def _follow(screen: ModeScreen, title: str, work: Callable[[Cancel], Iterator[ExchangeProgress]]) -> None:
-    def describe(job: Job, progress: ExchangeProgress) -> None:
-        job.detail = f"{tr(progress.stage)} {count(progress.done)}/{count(progress.total)}"
-        job.fraction = progress.done / progress.total if progress.total else None
-
-    def ended(progress: ExchangeProgress | None) -> None:
-        result = progress.result if progress else None
-        if isinstance(result, Exported):
-            screen.app.push_screen(NoteDialog(tr("Exported"), _exported(result)))
-        elif isinstance(result, Received):
-            screen.bench.changed()
-            screen.app.push_screen(NoteDialog(tr("Imported"), _received(result)))
-
-    screen.jobs.run(screen, title, work, then=ended, describe=describe)
-
-
-def _exported(result: Exported) -> Content:
-    lines = [f"{file.name:<20}{count(file.rows):>10}{size(file.bytes):>12}\n" for file in result.manifest.files]
-    return content(*lines, "\n", (str(result.folder), Tone.DIM))
-
-
-def _received(result: Received) -> Content:
-    told = tr(
-        "{collection}: {added} documents came in, {present} were there.",
-        collection=result.collection,
-        added=count(result.added),
-        present=count(result.present),
-    )
-    beside = ["\n" + tr("Index {id} is new and stands beside the current one.", id=number) for number in result.beside]
-    return content(told, *beside)

@@ -39,6 +39,22 @@ def test_parquet_that_is_not_installed_has_a_remedy(bench: Bench, cli: Cli, monk
     assert not (bench.folder / "out").exists()
 
 
+def test_a_deletion_tells_where_it_looked_as_json(bench: Bench, cli: Cli) -> None:
+    told = cli("--db", bench.store.path, "delete", "coffee.md", "borrowing.md", "-c", NAME, "--yes", "--json")
+    checks = json.loads(told.out)
+    assert [(check["source_id"], check["gone"]) for check in checks] == [("coffee.md", True), ("borrowing.md", True)]
+    assert {"full text", "vectors", "token vectors", "chunks", "text"} <= checks[0]["remaining"].keys()
+    assert not any(checks[0]["remaining"].values())
+
+
+def test_an_import_under_another_name(bench: Bench, cli: Cli) -> None:
+    db, out = bench.store.path, bench.folder / "out"
+    cli("--db", db, "export", out, "-c", NAME)
+    told = cli("--db", db, "import", out, "-c", "copy").out
+    assert told.startswith("copy: 3 documents came in")
+    assert "Datasets: loans-copy" in told
+
+
 def test_move_prints_its_proof(bench: Bench, cli: Cli) -> None:
     before = contents(bench.store)
     told = cli("--db", bench.store.path, "move", NAME, bench.folder / "moved.db", "--remove")

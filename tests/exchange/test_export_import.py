@@ -11,14 +11,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.embedders import HashEmbedder
-from tests.exchange.conftest import Bench, receive
+from tests.embedders import INFO, HashEmbedder
+from tests.exchange.conftest import Bench, last, receive
 from tests.exchange.contents import contents
 from tests.library import NAME
+from workbench.corpus.ingest import Ingester
 from workbench.errors import Cancelled, FilterError, NotFoundError, UsageError
 from workbench.exchange import Exchange
 from workbench.exchange.tables import checked_row, vector_text
-from workbench.records.exchange import ExportColumn, ExportForm, ExportRequest
+from workbench.records.corpus import IngestRequest, Recipe
+from workbench.records.exchange import ExportColumn, ExportForm, ExportRequest, Received
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher
 
@@ -102,6 +104,34 @@ def test_parts_add_up_and_what_is_there_stays(bench: Bench) -> None:
     assert (received.added, received.present, received.made) == (1, 1, ())
     assert receive(other, bench.export("c").folder).added == 1
     assert contents(other) == contents(bench.store)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_under_another_name_it_stands_beside_the_exported_one(bench: Bench, form: ExportForm) -> None:
+    folder, before = bench.export(form=form).folder, contents(bench.store)
+    received = last(bench.exchange.receive(str(folder), collection="copy"), Received)
+    assert (received.collection, received.added, received.datasets) == ("copy", 3, ("loans-copy",))
+    assert contents(bench.store) == before
+    assert bench.store.datasets.cases("loans-copy") == bench.store.datasets.cases("loans")
+    again = last(bench.exchange.receive(str(folder), collection="copy"), Received)
+    assert (again.added, again.present, again.datasets) == (0, 3, ("loans-copy",))
+
+    def found(name: str) -> list[tuple[str, float]]:
+        hits = Searcher(bench.store, HashEmbedder()).search("How many books?", SearchOptions(name)).fusion.hits
+        return [(bench.store.corpus.chunks_by_id([hit.chunk_id])[0].text, hit.score) for hit in hits]
+
+    assert found("copy") == found(NAME) != []
+
+
+def test_ids_under_another_name_are_those_of_an_ingest_into_it(bench: Bench) -> None:
+    imported, ingested = bench.other("imported.db"), bench.other("ingested.db")
+    last(Exchange(imported).receive(str(bench.export().folder), collection="copy"), Received)
+    ingested.corpus.create_collection("copy", Recipe(size=64))
+    for _ in Ingester(ingested.corpus, HashEmbedder(INFO)).run(IngestRequest((str(bench.folder / "sources"),), "copy")):
+        pass
+    for table in ("documents", "chunks 0"):
+        ids = [[row[0] for row in contents(store, "copy")[table]] for store in (imported, ingested)]
+        assert ids[0] == ids[1] != []
 
 
 def test_another_stamp_becomes_an_index_of_its_own(bench: Bench) -> None:

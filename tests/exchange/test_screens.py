@@ -12,9 +12,11 @@ from screens.corpus.export import ExportDialog
 from screens.corpus.snapshots import SnapshotsDialog
 from storage import open_store
 from tests.exchange.conftest import Bench, receive
+from tests.exchange.contents import contents
 from tests.library import NAME
-from tests.screens.helpers import SMALL, WIDE, screen_text, settle
+from tests.screens.helpers import SMALL, WIDE, screen_text, sees, settle
 from workbench.desk import Desk
+from workbench.records.exchange import ExportRequest
 
 
 @pytest.fixture
@@ -87,3 +89,36 @@ async def test_a_snapshot_is_taken_restored_and_deleted_by_key(desk: Desk) -> No
         await pilot.press("escape")
         await settle(pilot)
         assert "enrolment.md" in screen_text(app)
+
+
+async def test_a_collection_is_moved_to_another_file(bench: Bench, desk: Desk) -> None:
+    before = contents(bench.store)
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await app.act("corpus", "move")
+        await sees(pilot, "library to another file")
+        await pilot.press("down", "down", "enter")
+        await sees(pilot, "Nothing is removed")
+        app.screen.query_one("#move-file", Input).value = "moved.db"
+        await pilot.press("enter")
+        await sees(pilot, "Moved and checked")
+        assert desk.collections() == ()
+    assert contents(bench.other("moved.db")) == before
+
+
+async def test_an_export_comes_in_under_another_name(bench: Bench, desk: Desk) -> None:
+    folder = bench.folder / "out"
+    list(desk.exchange.export(ExportRequest(NAME, str(folder))))
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await app.act("corpus", "import")
+        await sees(pilot, "The folder that an export made.")
+        app.screen.query_one("#path", Input).value = str(folder)
+        await pilot.press("enter")
+        await sees(pilot, "3 documents of “library”")
+        app.screen.query_one("#import-name", Input).value = "copy"
+        await pilot.press("enter")
+        await sees(pilot, "copy: 3 documents came in")
+    assert [c.name for c in desk.collections()] == ["copy", NAME]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Final
 
 _ID_LENGTH: Final = 16  # hex digits: 64 bits; a clash becomes likelier than 1 in a million above six million ids
@@ -21,3 +22,8 @@ def short_id(*parts: str) -> str:
 def document_id(collection: str, source_id: str) -> str:
     """The id of a source in a collection."""
     return short_id(collection, source_id)
+
+
+def chunk_id(document: str, heading: Sequence[str], digest: str, occurrence: int) -> str:
+    """The id of a document's chunk under ``heading``; ``occurrence``: which one of those with that text, from 1."""
+    return short_id(document, *heading, digest, str(occurrence))

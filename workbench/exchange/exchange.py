@@ -46,11 +46,15 @@ class Exchange:
         """What an export says of itself. Raises DocumentError."""
         return read_manifest(Path(folder))
 
-    def receive(self, folder: str, cancel: Cancel | None = None) -> Iterator[ExchangeProgress]:
+    def receive(self, folder: str, cancel: Cancel | None = None, *, collection: str = "") -> Iterator[ExchangeProgress]:
         """Brings an export into this file, whole or not at all; the last progress has a ``Received``.
 
         Ids, offsets and vectors are those of the export. Documents that are there with the same text stay as they are,
         and an index with another stamp than any here becomes an index of its own. Other writers wait meanwhile.
+
+        Args:
+            collection: its name here, "" for the export's own. Under another name, ids are those that an ingest into
+                that collection would give, and a dataset's name that is taken gets the collection's appended.
 
         Raises:
             DocumentError: it is no export, from another version, changed, or a row can't come in (named).
@@ -58,7 +62,7 @@ class Exchange:
         """
 
         def work(tell: Tell, stop: Cancel) -> ExchangeProgress:
-            return ExchangeProgress("", 1, 1, receive(self._store, Path(folder), tell, stop))
+            return ExchangeProgress("", 1, 1, receive(self._store, Path(folder), collection, tell, stop))
 
         return follow(work, cancel)
 

@@ -17,6 +17,7 @@ from workbench.errors import Cancelled, DocumentError, WorkbenchError, reason_of
 from workbench.exchange import jsonl, parquet
 from workbench.exchange.exporting import MANIFEST
 from workbench.exchange.following import Tell
+from workbench.exchange.renaming import Numbered, renamed_chunks, renamed_documents
 from workbench.exchange.rows import bad_row, changed_file, unreadable_file
 from workbench.exchange.tables import CASES, DOCUMENTS, chunk_columns, token_bytes
 from workbench.i18n import tr
@@ -47,11 +48,12 @@ _TOLD: Final = 100
 _UNIT: Final = 1e-3
 """How far the length of a float32 vector may be from 1."""
 
-Numbered = tuple[int, ExportRow]
 
-
-def receive(store: Store, folder: Path, tell: Tell, cancel: Cancel) -> Received:
+def receive(store: Store, folder: Path, collection: str, tell: Tell, cancel: Cancel) -> Received:
     """Brings an export in. What is there already with the same text stays as it is.
+
+    Args:
+        collection: its name in this file, "" for the export's own.
 
     Raises:
         DocumentError: it is no export, or from a newer version, or changed since; or a row can't come in (named).
@@ -63,7 +65,7 @@ def receive(store: Store, folder: Path, tell: Tell, cancel: Cancel) -> Received:
     if manifest.form == "parquet":
         parquet.require()
     try:
-        received = store.exchange.write(lambda target: _Import(manifest, folder, target, tell, cancel).run())
+        received = store.exchange.write(lambda to: _Import(manifest, folder, collection, to, tell, cancel).run())
     except OSError as error:
         raise unreadable_file(folder, reason_of(error)) from error
     return replace(received, seconds=time.perf_counter() - began)
@@ -140,16 +142,24 @@ class _Import:
     """One import on its way, within a transaction."""
 
     def __init__(
-        self, manifest: ExportManifest, folder: Path, target: ExchangeWriting, tell: Tell, cancel: Cancel
+        self,
+        manifest: ExportManifest,
+        folder: Path,
+        collection: str,
+        target: ExchangeWriting,
+        tell: Tell,
+        cancel: Cancel,
     ) -> None:
         self._manifest, self._folder, self._target = manifest, folder, target
+        self._collection = collection.strip() or manifest.collection.strip()
+        self._renamed = self._collection != manifest.collection.strip()
         self._tell, self._cancel = tell, cancel
         self._listed = {file.name: file for file in manifest.files}
         self._seen: set[str] = set()
 
     def run(self) -> Received:
         manifest, target = self._manifest, self._target
-        target.collection(manifest.collection, manifest.recipe, manifest.mandatory_filter)
+        target.collection(self._collection, manifest.recipe, manifest.mandatory_filter)
         # The current one first: in a new collection the first index that is opened is the one that queries meet.
         opened = [target.index(stamp) for stamp in manifest.indexes]
         indexes = [index for index, _ in opened]
@@ -159,7 +169,8 @@ class _Import:
         ]
         added = present = 0
         path, total = self.path("documents"), self._file("documents").rows
-        for line, row in self.rows("documents", DOCUMENTS):
+        documents = self.rows("documents", DOCUMENTS)
+        for line, row in renamed_documents(documents, self._collection) if self._renamed else documents:
             if self._cancel.is_set():
                 raise Cancelled
             if (added + present) % _TOLD == 0:
@@ -174,7 +185,7 @@ class _Import:
             table.finish()
         made = [index for index, new in opened if new]
         return Received(
-            collection=manifest.collection,
+            collection=self._collection,
             added=added,
             present=present,
             chunks=sum(table.stored for table in tables),
@@ -187,6 +198,11 @@ class _Import:
     def path(self, table: str) -> Path:
         """Names in the manifest are no paths: which file is read is told by its table alone."""
         return self._folder / f"{table}.{self._manifest.form}"
+
+    def chunks(self, table: str, stamp: IndexStamp) -> Iterator[Numbered]:
+        """Rows of an index's table. Raises DocumentError as ``rows``."""
+        rows = self.rows(table, chunk_columns(stamp))
+        return renamed_chunks(rows, self._collection) if self._renamed else rows
 
     def rows(self, table: str, columns: Sequence[ExportColumn]) -> Iterator[Numbered]:
         """Raises DocumentError where there are more or fewer than the manifest says, or a row can't be one."""
@@ -226,8 +242,8 @@ class _Import:
         """Their cases, a dataset after the other. Raises UsageError, DocumentError."""
         names: list[str] = []
         path = self.path("cases")
-        for name, found in groupby(self.rows("cases", CASES), key=lambda numbered: str(numbered[1]["dataset"])):
-            cases: dict[str, Case] = {}
+        for exported, found in groupby(self.rows("cases", CASES), key=lambda numbered: str(numbered[1]["dataset"])):
+            name, cases = self._dataset_name(exported), dict[str, Case]()
             for line, row in found:
                 case = _case(path, line, row)
                 if case.id in cases or name in names:
@@ -237,6 +253,11 @@ class _Import:
             names.append(name)
         return tuple(names)
 
+    def _dataset_name(self, name: str) -> str:
+        """Under another collection's name, one that is taken gets that name too."""
+        taken = self._renamed and self._target.asked_by(name) not in ("", self._collection)
+        return f"{name}-{self._collection}" if taken else name
+
 
 class _Chunks:
     """The chunks of one exported index, taken document by document."""
@@ -244,8 +265,7 @@ class _Chunks:
     def __init__(self, parent: _Import, table: str, index: Index, stamp: IndexStamp) -> None:
         self._path, self._index, self._stamp = parent.path(table), index, stamp
         self._target = parent._target
-        rows = parent.rows(table, chunk_columns(stamp))
-        self._groups = groupby(rows, key=lambda numbered: numbered[1]["document_id"])
+        self._groups = groupby(parent.chunks(table, stamp), key=lambda numbered: numbered[1]["document_id"])
         self._waiting: tuple[object, list[Numbered]] | None = None
         self.stored = 0
 

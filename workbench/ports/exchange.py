@@ -74,6 +74,10 @@ class ExchangeWriting(Protocol):
         """
         ...
 
+    def asked_by(self, dataset: str) -> str:
+        """The collection that a dataset of the file asks about, "" where there is no such dataset."""
+        ...
+
     def dataset(self, name: str, cases: Sequence[Case]) -> None:
         """Makes ``cases`` its current version. Raises UsageError when the dataset asks about another collection."""
         ...

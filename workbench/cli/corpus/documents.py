@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import click
@@ -17,6 +18,7 @@ from workbench.desk import Desk
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Cancel, DeleteCheck
+from workbench.records.codec import encode
 from workbench.records.corpus import IngestOutcome, IngestProgress, IngestRequest
 from workbench.text.clean import printable
 
@@ -230,8 +232,9 @@ def restore(front: FrontEnds, names: tuple[str, ...], collection: str) -> None:
 @click.option("--collection", "-c", default="", help="Of which collection [the chosen one].")
 @click.option("--traces", is_flag=True, help="Take their words out of stored traces and evaluation results as well.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
-def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bool, yes: bool) -> None:
+def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bool, yes: bool, as_json: bool) -> None:
     """Deletes documents everywhere and checks that no search can return them.
 
     Traces and evaluation results keep the passages that they quote, as they tell what was asked and answered; --traces
@@ -243,13 +246,20 @@ def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bo
         _confirm(tr("Delete {count} documents for good?", count=len(ids)), yes)
         checks = desk.delete_documents(ids, traces=traces)
         snapshots = len(desk.exchange.snapshots())
+    if as_json:
+        print_json([encode(check) | {"gone": check.gone} for check in checks])
+    else:
+        _report_deletions(checks, dict(zip(ids, names, strict=True)), snapshots)
+    if not all(c.gone for c in checks):
+        sys.exit(1)
+
+
+def _report_deletions(checks: Sequence[DeleteCheck], names: Mapping[str, str], snapshots: int) -> None:
     for check in checks:
-        name = check.source_id or names[ids.index(check.document_id)]
+        name = check.source_id or names[check.document_id]
         say(f"{'✓' if check.gone else '✗'} {name}: {_deletion(check)}", newlines=False)
     if snapshots:
         say(tr("Snapshots that keep what they held: {count}. See workbench snapshot list", count=snapshots))
-    if not all(c.gone for c in checks):
-        sys.exit(1)
 
 
 def _document_id(desk: Desk, name: str, collection: str, *, gone: bool) -> str:

@@ -59,12 +59,13 @@ def export(
 
 @click.command("import")
 @click.argument("folder")
+@click.option("--collection", "-c", default="", help="Its name in this file [that of the export].")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
-def import_(front: FrontEnds, folder: str, as_json: bool) -> None:
+def import_(front: FrontEnds, folder: str, collection: str, as_json: bool) -> None:
     """Brings an export into the file, whole or not at all. What is there with the same text stays as it is."""
     with front.desk("create") as desk, stoppable() as stop:
-        done = _follow(desk.exchange.receive(folder, stop), Received)
+        done = _follow(desk.exchange.receive(folder, stop, collection=collection), Received)
     if as_json:
         print_json(done)
         return
@@ -79,6 +80,8 @@ def import_(front: FrontEnds, folder: str, as_json: bool) -> None:
         ),
         newlines=False,
     )
+    if done.datasets:
+        say(tr("Datasets: {names}", names=", ".join(done.datasets)), newlines=False)
     for number in done.beside:
         say(tr("Index {id} is new and stands beside the current one: workbench indexes list", id=number))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from workbench.corpus.chunking.cut import cut
 from workbench.corpus.chunking.material import Similarity, shows_header
-from workbench.corpus.identity import sha256, short_id
+from workbench.corpus.identity import chunk_id, sha256
 from workbench.corpus.places import Places
 from workbench.ports import Tokenizer
 from workbench.records.corpus import Chunk, Document, EmbedderInfo, Metadata, Page, ParsedDocument, Recipe, Span
@@ -66,13 +66,13 @@ class _Maker:
         indexed = f"{header}\n{text}" if header else text
         heading = self._places.heading(start, end)
         digest = sha256(header, text)
-        identity = (document.id, *heading, digest)
+        identity = (*heading, digest)
         self._occurrences[identity] += 1
         self._made += 1
         tokens = self._tokenizer.count(indexed) + self.overhead
         page, last = self._places.page(start), self._places.page(end - 1)
         return Chunk(
-            id=short_id(*identity, str(self._occurrences[identity])),
+            id=chunk_id(document.id, heading, digest, self._occurrences[identity]),
             document_id=document.id,
             source_id=document.source_id,
             ordinal=self._made - 1,
