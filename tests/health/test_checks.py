@@ -10,6 +10,7 @@ import pytest
 
 from tests.storage.builders import document_of, embedder
 from workbench.health import checks
+from workbench.health.histograms import histograms
 from workbench.health.near import near_duplicates
 from workbench.ports import ChunkFact
 from workbench.records.corpus import Index, Recipe
@@ -69,7 +70,18 @@ def test_a_document_with_the_bytes_of_another_can_be_retired() -> None:
 def test_missing_metadata_names_the_fields() -> None:
     whole = document_of("a.md", "a", metadata={"date": TODAY, "version": "1", "owner": "Ann"})
     check = checks.missing_metadata([whole, document_of("b.md", "b", metadata={"version": "2", "owner": ""})])
-    assert [f.detail for f in check.findings] == ["no date, owner"]
+    assert [f.detail for f in check.findings] == ["no valid_from", "no date, valid_from, owner"]
+    valid = replace(whole, metadata=whole.metadata | {"valid_to": TODAY})
+    assert checks.missing_metadata([valid, document_of("c.md", "c", status="retired")]).passed
+
+
+def test_what_was_told_at_ingest_is_told_again() -> None:
+    fine = replace(document_of("a.md", "a"), warnings=())
+    scan = replace(document_of("b.pdf", "b"), warnings=("Pages without text: 4, 5.",))
+    both = replace(document_of("c.md", "c"), warnings=("The front matter has no end.", "Not UTF-8."))
+    check = checks.unread([fine, scan, both, replace(scan, id="old", status="retired")])
+    assert ids(check) == [scan.id, both.id]
+    assert [f.detail for f in check.findings] == ["Pages without text: 4, 5.", "The front matter has no end. (+1)"]
 
 
 def test_validity_is_told_with_its_day() -> None:
@@ -167,7 +179,7 @@ def test_findings_beyond_the_shown_are_counted() -> None:
 
 def test_histograms_count_everything_once() -> None:
     rows = [fact(n, tokens=n) for n in (0, 1, 2, 3, 4, 200, 255, 256)]
-    sizes = {h.key: h for h in checks.histograms(rows, [document_of("a", "a", metadata={"date": TODAY})])}
+    sizes = {h.key: h for h in histograms(rows, [document_of("a", "a", metadata={"date": TODAY})])}
     tokens = dict(zip(sizes["chunk-tokens"].labels, sizes["chunk-tokens"].counts, strict=True))
     assert tokens["128–255"] == 2
     assert tokens["256–511"] == 1

@@ -20,7 +20,7 @@ from workbench.health.near import NearGroup
 from workbench.i18n import tr
 from workbench.ports import ChunkFact
 from workbench.records.corpus import Document, EmbedderInfo, Index
-from workbench.records.health import Finding, HealthCheck, Histogram, Repair, Severity
+from workbench.records.health import Finding, HealthCheck, Repair, Severity
 from workbench.text.language import languages
 
 VectorBatches: TypeAlias = Iterable[tuple[Sequence[str], npt.NDArray[np.float32]]]
@@ -31,8 +31,8 @@ SHOWN: Final = 200
 TINY: Final = 8
 """Tokens, special ones included, under which a chunk says too little to be found by meaning."""
 
-EXPECTED_FIELDS: Final = ("date", "version", "owner")
-"""Metadata that tells whether a source still holds, and whom to ask."""
+EXPECTED_FIELDS: Final = (("date",), ("version",), ("valid_from", "valid_to"), ("owner",))
+"""Metadata that tells whether a source still holds, and whom to ask; of several names, one is enough."""
 
 _COVERED: Final = 0.98
 _GAP: Final = 80  # characters in a row, white space apart, that no chunk holds
@@ -137,13 +137,34 @@ def near(groups: Sequence[NearGroup], chunks: Mapping[str, ChunkFact], of: int) 
     )
 
 
-def missing_metadata(documents: Sequence[Document]) -> HealthCheck:
-    """Current documents without a date, a version or an owner."""
+def unread(documents: Sequence[Document]) -> HealthCheck:
+    """Current documents of which something could not be read as it was meant, by what was told at ingest."""
     found = (
-        _document(d, tr("no {fields}", fields=", ".join(lacking)))
+        _document(d, d.warnings[0] if len(d.warnings) == 1 else f"{d.warnings[0]} (+{len(d.warnings) - 1})")
         for d in documents
-        if d.status == "current"
-        and (lacking := [field for field in EXPECTED_FIELDS if d.metadata.get(field) in (None, "")])
+        if d.status == "current" and d.warnings
+    )
+    return _check(
+        "warnings",
+        tr("Read with a warning"),
+        "warning",
+        found,
+        len(documents),
+        tr("What could not be read can't be found or filtered. Mend the source and ingest it again."),
+    )
+
+
+def missing_metadata(documents: Sequence[Document]) -> HealthCheck:
+    """Current documents without a date, a version, a time of validity or an owner."""
+
+    def lacking(document: Document) -> str:
+        missing = (n for n in EXPECTED_FIELDS if all(document.metadata.get(field) in (None, "") for field in n))
+        return ", ".join(names[0] for names in missing)
+
+    found = (
+        _document(d, tr("no {fields}", fields=fields))
+        for d in documents
+        if d.status == "current" and (fields := lacking(d))
     )
     return _check(
         "metadata",
@@ -161,7 +182,7 @@ def outside_validity(documents: Sequence[Document], today: date) -> HealthCheck:
     for document in documents:
         if document.status != "current":
             continue
-        start, end = (_day(document.metadata.get(field)) for field in ("valid_from", "valid_to"))
+        start, end = (day_of(document.metadata.get(field)) for field in ("valid_from", "valid_to"))
         if end and end < today:
             found.append(_document(document, tr("valid until {day}", day=end)))
         elif start and start > today:
@@ -436,32 +457,8 @@ def changed_sources(documents: Sequence[Document], hashes: Mapping[str, str | No
     )
 
 
-def histograms(chunks: Sequence[ChunkFact], documents: Sequence[Document]) -> tuple[Histogram, ...]:
-    """Lengths of chunks and documents, languages, years."""
-    languages = Counter(chunk.language or "–" for chunk in chunks)
-    years = Counter(str(day.year) if (day := _day(d.metadata.get("date"))) else "–" for d in documents)
-    return (
-        _by_size("chunk-tokens", tr("Tokens of a chunk"), [c.tokens for c in chunks]),
-        _by_size("document-characters", tr("Characters of a document"), [d.characters for d in documents]),
-        Histogram("languages", tr("Languages of the chunks"), *_columns(languages.most_common())),
-        Histogram("years", tr("Years of the documents"), *_columns(sorted(years.items()))),
-    )
-
-
-def _by_size(key: str, title: str, values: Sequence[int]) -> Histogram:
-    """Classes whose bounds double."""
-    bins = Counter(max(0, value).bit_length() for value in values)
-    classes = range(min(bins, default=0), max(bins, default=-1) + 1)
-    return Histogram(
-        key, title, tuple(f"{1 << k >> 1:,}–{(1 << k) - 1:,}" for k in classes), tuple(bins[k] for k in classes)
-    )
-
-
-def _columns(pairs: Sequence[tuple[str, int]]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    return tuple(label for label, _ in pairs), tuple(n for _, n in pairs)
-
-
-def _day(value: object) -> date | None:
+def day_of(value: object) -> date | None:
+    """The day that a metadata value is, None where it is none."""
     if isinstance(value, datetime):
         return value.date()
     return value if isinstance(value, date) else None

@@ -17,6 +17,7 @@ from workbench.corpus.embedding import ChunkEmbedder
 from workbench.corpus.ingest import Ingester
 from workbench.errors import Cancelled, NotFoundError
 from workbench.health import checks
+from workbench.health.histograms import histograms
 from workbench.health.near import near_duplicates
 from workbench.i18n import language, tr
 from workbench.ports import Cancel, Embedder, Store
@@ -69,7 +70,7 @@ class Doctor:
             health = replace(health, checks=(*health.checks, *step()))
         yield replace(
             health,
-            histograms=checks.histograms(patient.chunks, patient.documents),
+            histograms=histograms(patient.chunks, patient.documents),
             done=health.total,
             duration_ms=(time.perf_counter() - start) * 1000,
         )
@@ -223,19 +224,21 @@ class _Patient:
     def steps(self) -> Sequence[tuple[str, Callable[[], list[HealthCheck]]]]:
         """Each with what to say while it runs."""
         by_id = {document.id: document for document in self.documents}
+        searched = [chunk for chunk in self.chunks if chunk.status == "current"]
         return (
             (
                 tr("chunks"),
                 lambda: [
-                    checks.truncated(self.chunks, self.index.embedder),
-                    checks.tiny(self.chunks),
-                    checks.copies(self.chunks),
-                    checks.mixed_languages(self.chunks, by_id),
+                    checks.truncated(searched, self.index.embedder),
+                    checks.tiny(searched),
+                    checks.copies(searched),
+                    checks.mixed_languages(searched, by_id),
                 ],
             ),
             (
                 tr("documents"),
                 lambda: [
+                    checks.unread(self.documents),
                     checks.document_copies(self.documents),
                     checks.missing_metadata(self.documents),
                     checks.outside_validity(self.documents, date.today()),
