@@ -169,7 +169,9 @@ class RerankersScreen(ModalScreen[str]):
         self._tell()
 
     def _tell(self) -> None:
-        self.query_one("#reranker-told", Static).update(content(*self._told()))
+        info = next((known for known in self._known.found if known.name == self._key), None)
+        kind: list[Line] = [(f"{_does(info)}\n", Tone.PLAIN)] if info else []
+        self.query_one("#reranker-told", Static).update(content(*kind, *self._told()))
 
     def _told(self) -> Sequence[Line]:
         """Of the one under the cursor: what its figures say, or what to do for them."""
@@ -290,6 +292,13 @@ class RerankersScreen(ModalScreen[str]):
 def _describe(job: Job, gain: RerankGain) -> None:
     job.detail = f"{count(gain.cases)}/{count(gain.total)}"
     job.fraction = gain.cases / gain.total
+
+
+def _does(info: RerankerInfo) -> str:
+    """How it ranks, in a sentence."""
+    if info.kind == "late":
+        return tr("late interaction: each token of the question meets its nearest in the passage; no further model.")
+    return tr("a cross-encoder: a model of its own reads the question with each passage.")
 
 
 def _figures(gain: RerankGain) -> tuple[str, Line, str]:

@@ -62,7 +62,7 @@ def context_page(story: Story, context: Context, page: Page) -> None:
         (
             e.label,
             f"{ranks.get(e.chunk_id, '–')}",
-            count(e.tokens),
+            f"{'' if context.ledger.tokenizer else '≈ '}{count(e.tokens)}",
             e.source_id,
             place(e.heading, e.page_label, e.page),
             e.text,
@@ -186,7 +186,7 @@ def decision_page(story: Story, made: Decision, page: Page) -> None:
     page.head(tr("out"))
     page.facts(
         [
-            (tr("support"), f"s = {made.support:.2f} {sign} τ = {made.threshold:.2f}"),
+            (tr("support"), made.reason or f"s = {made.support:.2f} {sign} τ = {made.threshold:.2f}"),
             (tr("outcome"), outcome_name(made.outcome)),
         ]
     )

@@ -171,6 +171,7 @@ class WhatIfScreen(ModalScreen[Tuning]):
         self._now: dict[str, Any] = {}
         self._texts: dict[str, str] = {}
         self._jobs = jobs
+        self._support: float | None = None  # of what the last search delivered; an earlier one's may have counted
         self._latest: Latest[WhatIf, WhatIfResult] = Latest(jobs, self, self._call, self._draw, self._failed)
         self._weighing: Latest[WhatIfResult, WhatIfResult] = Latest(jobs, self, self._weigh, self._tell, self._failed)
 
@@ -281,6 +282,8 @@ class WhatIfScreen(ModalScreen[Tuning]):
         return self._desk.inspector.weighed(self._trace, result)
 
     def _tell(self, _: WhatIfResult, result: WhatIfResult) -> None:
+        if result.decision and result.settings == settings_from(self._before):
+            self._support = result.decision.support
         self.query_one("#would-tell", Static).update(content(*self._told(result)))
 
     def _failed(self, error: WorkbenchError) -> None:
@@ -290,7 +293,8 @@ class WhatIfScreen(ModalScreen[Tuning]):
         """The evidence in a line, what can't be told, and the decision, unless its support is still being weighed."""
         lines: list[Line] = [(summary(result.evidence_moves), Tone.STRONG)]
         if result.context:
-            lines.append((f"  {count(result.context.ledger.evidence)} {tr('tokens')}", Tone.DIM))
+            near = "≈ " if result.estimated else ""
+            lines.append((f"  {near}{count(result.context.ledger.evidence)} {tr('tokens')}", Tone.DIM))
         lines += [("\ns …", Tone.DIM)] if weighing else self._verdict(result.decision)
         lines += [("\n✗ " + result.problem, Tone.BAD)] if result.problem else []
         lines += [("\n" + note, Tone.DIM) for note in result.notes]
@@ -304,7 +308,8 @@ class WhatIfScreen(ModalScreen[Tuning]):
         enough = made.support >= tau
         sign, verdict = ("≥", tr("answers")) if enough else ("<", tr("abstains"))
         now, then = f"{made.support:.2f}", stage(self._trace, "decision", Decision)
-        was = f"{then.support:.2f}" if then and then.parts else now
+        before = then.support if then and then.parts else made.support
+        was = f"{before if self._support is None else self._support:.2f}"
         told: list[Line] = [(f"\ns {now} {sign} τ {tau:.2f}: {verdict}", Tone.GOOD if enough else Tone.WARN)]
         return [*told, ("  " + tr("s was {support}", support=was), Tone.DIM)] if was != now else told
 

@@ -16,7 +16,7 @@ from workbench.errors import UsageError
 from workbench.ports import Store
 from workbench.queries.searching import search_transformed
 from workbench.queries.transforming import level
-from workbench.records.answers import AskOptions, Generation, Trace
+from workbench.records.answers import AskOptions, Decision, Generation, Trace
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import (
     FusionResult,
@@ -193,6 +193,11 @@ def test_what_no_source_says_is_still_not_answered_after_the_second_search(store
     check = stage(trace, "evidence")
     assert isinstance(check, EvidenceCheck)
     assert {"airspeed", "swallow"} <= set(check.lacking)
+    made = stage(trace, "decision")
+    assert isinstance(made, Decision)
+    supports = made.reason.partition("the best of its searches: ")[2].split(", ")
+    assert len(supports) == 2
+    assert max(map(float, supports)) == pytest.approx(made.support, abs=0.005)
     assert ask(store, "How many boooks may a readerr borroww?", AskOptions(retries=0)).span("evidence") is None
 
 

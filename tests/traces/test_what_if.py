@@ -12,11 +12,11 @@ from tests.library import NAME
 from tests.traces.conftest import Ask
 from workbench.errors import UsageError
 from workbench.ports import Store
-from workbench.records.answers import AskOptions, Trace
+from workbench.records.answers import AskOptions, Context, Trace
 from workbench.records.codec import decode, encode
 from workbench.records.retrieval import SearchOptions
 from workbench.traces.changes import parse_changes
-from workbench.traces.stages import evidence_of, final_hits
+from workbench.traces.stages import evidence_of, final_hits, stage
 from workbench.traces.what_if import Material, what_if
 
 
@@ -33,6 +33,11 @@ def same_as_asking(store: Store, trace: Trace, changes: str, asked: Trace) -> No
     assert [h.chunk_id for h in result.hits] == [h.chunk_id for h in final_hits(asked)]
     assert result.context is not None
     assert [(e.label, e.text) for e in result.context.evidence] == [(e.label, e.text) for e in evidence_of(asked)]
+    asked_context = stage(asked, "context", Context)
+    assert asked_context is not None
+    then = {piece.chunk_id for piece in evidence_of(trace)}
+    assert result.estimated == any(piece.chunk_id not in then for piece in result.evidence)
+    assert result.context.ledger.evidence == pytest.approx(asked_context.ledger.evidence, rel=0.05)
 
 
 def test_without_a_change_nothing_moves(store: Store, ask: Ask) -> None:

@@ -131,6 +131,7 @@ class _Question:
         self._problem = tr("no model is loaded") if options.mode == "generated" and generator is None else ""
         given = options.threshold
         self._threshold = threshold(self._store, collection.name) if given is None else given
+        self._supports: tuple[float, ...] = ()
 
     def run(self, index: Index | None) -> Iterator[Trace]:
         """Every stage; the last trace is complete."""
@@ -149,21 +150,25 @@ class _Question:
         if index is None or not self._collection.chunks:
             raise NoAnswerError("empty_corpus")
         hits = yield from self._retrieval.first(index)
-        first = weighed = yield from self._weighed(index, hits)
+        tried = [(yield from self._weighed(index, hits))]
         for step in range(1, self._options.retries + 1):
-            if weighed.support.score >= self._threshold:
-                break
-            second = yield from self._second(index, weighed, step)
+            best = max(tried, key=lambda one: one.support.score)
+            second = None
+            if best.support.score < self._threshold:
+                second = yield from self._second(index, best, step)
             if second is None:
                 break
-            weighed = max(weighed, second, key=lambda one: one.support.score)
-        terms, context, support = weighed.terms, weighed.context, weighed.support
-        if support.score < self._threshold:
-            yield self._refuse(first.terms, context, support)  # as typed: a guess at its spelling led to nothing
+            tried.append(second)
+        self._supports = tuple(one.support.score for one in tried)
+        best = max(tried, key=lambda one: one.support.score)
+        terms, context, support = best.terms, best.context, best.support
+        if support.score < self._threshold:  # of what was typed, as a guess at its spelling led to nothing, in all seen
+            seen = [piece for one in tried for piece in one.context.evidence]
+            yield self._refuse(tried[0].terms, seen, support)
         elif self._writer:
-            yield from self._written(self._writer, terms, context, weighed.quotes, support)
+            yield from self._written(self._writer, terms, context, best.quotes, support)
         else:
-            yield self._quoted(terms, context.evidence, weighed.quotes, support)
+            yield self._quoted(terms, context.evidence, best.quotes, support)
 
     def _weighed(self, index: Index, hits: Sequence[FusedHit]) -> Steps[Trace, None, _Weighed]:
         """The evidence that the hits deliver, and its support."""
@@ -259,7 +264,7 @@ class _Question:
             self._give_up_writing(generation.error or tr("The model ended without writing anything."))
             yield self._quoted(terms, context.evidence, quotes, support)
         elif writer.refused(generation.text):
-            yield self._refuse(terms, context, support)
+            yield self._refuse(terms, context.evidence, support)
         else:
             growth.begin()
             spoken, meaning = answer_language(self._analysis.language), self._scales.meaning(self._analysis)
@@ -316,11 +321,9 @@ class _Question:
 
     # -- endings ---------------------------------------------------------------------------------------------------
 
-    def _refuse(self, terms: Sequence[Term], context: Context, support: Support) -> Trace:
+    def _refuse(self, terms: Sequence[Term], seen: Sequence[Evidence], support: Support) -> Trace:
         self._growth.begin()
-        answer = abstain.unsupported(
-            terms, context.evidence, self._analysis.language, self._mode, support, self._threshold
-        )
+        answer = abstain.unsupported(terms, seen, self._analysis.language, self._mode, support, self._threshold)
         return self._finish(answer, support)
 
     def _end(self, outcome: Outcome, **values: object) -> Trace:
@@ -351,6 +354,9 @@ class _Question:
     def _finish(self, answer: Answer, support: Support) -> Trace:
         self._growth.span("citations", answer)
         reason = f"s = {support.score:.2f} {'≥' if support.score >= self._threshold else '<'} τ = {self._threshold:.2f}"
+        if len(self._supports) > 1:
+            told = ", ".join(f"{score:.2f}" for score in self._supports)
+            reason = f"{reason} · {tr('the best of its searches: {supports}', supports=told)}"
         decision = Decision(
             answer.outcome, support.score, self._threshold, support.parts, reason if support.parts else ""
         )

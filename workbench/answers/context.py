@@ -53,11 +53,16 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a hit would deliver, without label and tokens, and what tells that it repeats another."""
+    """What a hit would deliver, without label and tokens, and what tells that it repeats another.
+
+    Attributes:
+        tokens: of the chunk by its index's embedder, 0 where its parent is delivered in its place.
+    """
 
     evidence: Evidence
     hash: str
     shingles: Shingles
+    tokens: int = 0
 
 
 def build_context(hits: Sequence[FusedHit], corpus: CorpusRepository, budget: Budget, limit: int) -> Context:
@@ -189,7 +194,8 @@ def candidates(chunk_ids: Sequence[str], corpus: CorpusRepository) -> Iterable[C
         if chunk.document_id not in titles:
             titles[chunk.document_id] = corpus.document(chunk.document_id).title
         evidence = _evidence(chunk, titles[chunk.document_id], corpus)
-        yield Candidate(evidence, chunk.hash, shingles(evidence.text))
+        tokens = chunk.tokens if chunk.parent_start is None else 0
+        yield Candidate(evidence, chunk.hash, shingles(evidence.text), tokens)
 
 
 def _evidence(chunk: Chunk, title: str, corpus: CorpusRepository) -> Evidence:

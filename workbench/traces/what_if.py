@@ -41,7 +41,7 @@ from workbench.traces.stages import (
     stage,
 )
 
-_TOKENS_PER_CHARACTER: Final = 0.25  # where the trace has counted no evidence
+_TOKENS_PER_CHARACTER: Final = 0.25  # where nothing was counted, neither by the trace nor by the embedder
 
 
 class Material:
@@ -71,9 +71,12 @@ class Material:
             piece.chunk_id: Candidate(piece, piece.chunk_id, shingles(piece.text)) for piece in evidence_of(trace)
         }
         self._looked: set[str] = set()
-        self._tokens = {piece.chunk_id: piece.tokens for piece in evidence_of(trace)}
-        self._rate = _tokens_per_character(evidence_of(trace))
+        counted = evidence_of(trace) if self.context and self.context.ledger.tokenizer else ()
+        self._tokens = {piece.chunk_id: piece.tokens for piece in counted}
         self.read([hit.chunk_id for hit in fusion.hits])
+        self._per_character = _rate((piece.tokens, len(piece.text)) for piece in counted) or _TOKENS_PER_CHARACTER
+        both = ((piece.tokens, self._candidates[piece.chunk_id].tokens) for piece in counted)
+        self._per_token = _rate(pair for pair in both if pair[1]) or 1.0
 
     def read(self, chunk_ids: Iterable[str]) -> None:
         """Reads what isn't at hand of these chunks."""
@@ -102,8 +105,14 @@ class Material:
         """How many of the hits' chunks are gone from the file."""
         return sum(hit.chunk_id not in self._candidates for hit in hits)
 
+    def estimates(self, evidence: Sequence[Evidence]) -> bool:
+        """Tokens of some of it are estimated."""
+        return any(piece.chunk_id not in self._tokens for piece in evidence)
+
     def budget(self, most: int | None) -> Budget:
-        """The trace's own budget. Tokens of chunks that it didn't count are estimated by the rate of those it did."""
+        """The trace's own budget. Chunks that it didn't count are estimated: by their tokens for the embedder, where
+        they have some, at the rate of those it did.
+        """
         known = self.context.ledger if self.context else None
         modelled = known is not None and bool(known.instructions or known.reserve)
         return Budget(
@@ -117,8 +126,10 @@ class Material:
         )
 
     def _measure(self, evidence: Evidence) -> int:
-        counted = self._tokens.get(evidence.chunk_id)
-        return round(self._rate * len(evidence.text)) if counted is None else counted
+        counted, whole = self._tokens.get(evidence.chunk_id), self._candidates[evidence.chunk_id].tokens
+        if counted is not None:
+            return counted
+        return round(self._per_token * whole if whole else self._per_character * len(evidence.text))
 
 
 def settings_of(trace: Trace) -> WhatIf:
@@ -176,6 +187,7 @@ def what_if(material: Material, settings: WhatIf, lanes_found: Sequence[LaneResu
         duration_ms=(time.perf_counter() - started) * 1000,
         problem=problem,
         notes=_notes(material, settings, lanes_found or material.lanes, offered),
+        estimated=material.estimates(evidence),
     )
 
 
@@ -223,6 +235,8 @@ def _notes(
     return tuple(notes)
 
 
-def _tokens_per_character(evidence: Sequence[Evidence]) -> float:
-    characters = sum(len(piece.text) for piece in evidence)
-    return sum(piece.tokens for piece in evidence) / characters if characters else _TOKENS_PER_CHARACTER
+def _rate(pairs: Iterable[tuple[int, int]]) -> float:
+    """The sum of the first over that of the second; 0 where there is none."""
+    known = tuple(pairs)
+    below = sum(second for _, second in known)
+    return sum(first for first, _ in known) / below if below else 0.0
