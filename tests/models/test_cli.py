@@ -74,10 +74,11 @@ def test_a_name_may_be_cut_short_while_it_is_one_file_s(folder: Path, cli: Cli) 
 
 def test_a_preset_goes_out_as_a_modelfile_and_comes_back(folder: Path, cli: Cli) -> None:
     cli("models", "preset", "save", "small", "--ctx", "2048", "--kv", "q8_0", "--lora", "style.gguf:0.5")
-    cli("models", "preset", "save", "small", "--no-flash", "--system", "Be brief.")
+    cli("models", "preset", "save", "small", "--no-flash", "--system", "Be brief.", "--temperature", "0.7")
     kept = json.loads(cli("models", "preset", "show", "small").out)
     assert (kept["load"]["context"], kept["load"]["kv_type"], kept["load"]["flash_attention"]) == (2048, "q8_0", False)
     assert kept["load"]["adapters"] == [{"type": "Adapter", "path": "style.gguf", "scale": 0.5}]
+    assert (kept["generation"]["temperature"], kept["generation"]["max_tokens"]) == (0.7, 256)
     cli("models", "modelfile", "export", "small", "Modelfile")
     with Path("Modelfile").open("a") as file:
         file.write("PARAMETER mirostat 2\nBANNER hi\n")

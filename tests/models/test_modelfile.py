@@ -29,6 +29,8 @@ PARAMETER stop "User:"
 PARAMETER use_mmap false
 PARAMETER num_gpu -1
 PARAMETER num_predict -1
+PARAMETER min_p 0.05
+PARAMETER repeat_penalty 1.1
 PARAMETER mirostat 2
 TEMPLATE """{{ if .System }}<|im_start|>system
 {{ .System }}<|im_end|>
@@ -48,7 +50,9 @@ def test_every_instruction_is_read_and_what_has_no_effect_is_named() -> None:
     preset = imported.preset
     assert preset.model == "./SmolLM2-135M-Instruct.Q4_1.gguf"
     assert preset.load == LoadSettings(context=2048, adapters=(Adapter("./style.gguf"),))
-    assert preset.generation == GenerationSettings(temperature=0.3, stop=("<|im_end|>", "User:"))
+    assert preset.generation == GenerationSettings(
+        temperature=0.3, stop=("<|im_end|>", "User:"), min_p=0.05, repeat_penalty=1.1
+    )
     assert preset.template.startswith("{{ if .System }}<|im_start|>system\n")
     assert preset.system == "You answer in one sentence."
     assert preset.messages == (Message("user", "Is Toronto in Canada?"), Message("assistant", "yes\nindeed"))
@@ -77,6 +81,25 @@ def test_a_preset_goes_out_and_comes_back(library: Library, tmp_path: Path) -> N
     assert library.presets.all() == ()
     with pytest.raises(NotFoundError, match="no preset"):
         library.presets.get("smol")
+
+
+def test_files_beside_a_modelfile_are_found_from_anywhere_and_names_stay_names(
+    library: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "style.gguf").touch()
+    (tmp_path / "Modelfile").write_text("FROM smollm2:135m\nADAPTER ./style.gguf\nADAPTER ./gone.gguf\n")
+    preset = library.presets.import_modelfile(str(tmp_path / "Modelfile"), "styled").preset
+    assert preset.model == "smollm2:135m"
+    assert [adapter.path for adapter in preset.load.adapters] == [str(tmp_path / "style.gguf"), "./gone.gguf"]
+
+
+def test_an_export_says_what_ollama_would_do_otherwise() -> None:
+    assert modelfile_of(Preset("plain")).parameters == (
+        ("num_ctx", "4096"),
+        ("temperature", "0.0"),
+        ("top_p", "0.95"),
+        ("repeat_penalty", "1.0"),
+    )
 
 
 _texts = st.text(alphabet=st.characters(exclude_characters="\r", exclude_categories=["Cs"]), min_size=1)
@@ -154,10 +177,6 @@ def test_of_two_names_for_one_file_each_gives_its_own_layers(home: Path, tmp_pat
     (file,) = library.files()
     assert library.presets.import_ollama(file, "a", "smollm2:135m").preset.system == "You are brief."
     assert library.presets.import_ollama(file, "b", "me/pirate:latest").preset.system == ""
-
-
-def test_context_and_temperature_are_always_exported() -> None:
-    assert modelfile_of(Preset("x")).parameters == (("num_ctx", "4096"), ("temperature", "0.0"))
 
 
 def test_a_file_that_isnt_there_or_is_none(library: Library, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_json_carries_prompt_times_and_text(cli: Cli, tmp_path: Path, monkeypatc
         (("chat", "-m", "Hi", "--schema", "/nowhere.json"), 2, "The schema can't be read"),
         (("chat", "-m", "Hi", "--model", "Smol", "--schema", __file__), 2, "The schema can't be used"),
         (("chat", "-m", "Hi", "--model", "SmolML2-135M"), 1, "Did you mean one of these? SmolLM2-135M"),
-        (("chat", "-m", "Hi", "--model", "/nowhere.gguf"), 1, "nowhere can't be used"),
+        (("chat", "-m", "Hi", "--model", "/nowhere.gguf"), 1, "There is no model “/nowhere.gguf”"),
         (("chat", "-m", "sea " * 5000), 1, "doesn't fit"),
     ],
 )

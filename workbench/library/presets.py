@@ -29,9 +29,13 @@ ASKING: Final = {
     "temperature": "temperature",
     "top_p": "top_p",
     "top_k": "top_k",
+    "min_p": "min_p",
+    "repeat_penalty": "repeat_penalty",
     "seed": "seed",
 }
 """Likewise of ``GenerationSettings``. ``stop`` may repeat, and is none of them."""
+OTHER_DEFAULTS: Final = {"num_ctx", "temperature", "top_p", "repeat_penalty"}
+"""Whose defaults in Ollama are others: an export always says them."""
 
 
 class Presets:
@@ -66,7 +70,7 @@ class Presets:
         self._stored.delete_preset(self.get(name).name)
 
     def import_modelfile(self, path: str, name: str) -> ImportedPreset:
-        """Saves what an Ollama Modelfile says under ``name``.
+        """Saves what an Ollama Modelfile says under ``name``; files that lie beside it are named by their whole path.
 
         Raises:
             NotFoundError: there is no such file.
@@ -82,7 +86,7 @@ class Presets:
             raise UsageError(
                 tr("Not a Modelfile"), tr("“{path}” can't be read as text.", path=path), tr("Give a Modelfile.")
             ) from None
-        imported = preset_of(read_modelfile(text), name)
+        imported = preset_of(_beside(Path(path).expanduser(), read_modelfile(text)), name)
         self.save(imported.preset)
         return imported
 
@@ -146,12 +150,9 @@ def preset_of(file: Modelfile, name: str) -> ImportedPreset:
 
 
 def modelfile_of(preset: Preset) -> Modelfile:
-    """A preset as a Modelfile: every setting that isn't the default. An adapter's scale has no place in it.
-
-    Context and temperature stand there always: Ollama's defaults are others.
-    """
-    parameters = [*_changed(preset.load, LoadSettings(), LOADING, "num_ctx")]
-    parameters += _changed(preset.generation, GenerationSettings(), ASKING, "temperature")
+    """A preset as a Modelfile: every setting that isn't Ollama's default too. An adapter's scale has no place in it."""
+    parameters = [*_changed(preset.load, LoadSettings(), LOADING)]
+    parameters += _changed(preset.generation, GenerationSettings(), ASKING)
     parameters += [("stop", stop) for stop in preset.generation.stop]
     return Modelfile(
         model=preset.model,
@@ -164,9 +165,19 @@ def modelfile_of(preset: Preset) -> Modelfile:
     )
 
 
-def _changed(settings: object, default: object, names: dict[str, str], always: str) -> list[Parameter]:
+def _beside(path: Path, file: Modelfile) -> Modelfile:
+    """Paths in a Modelfile count from where it lies; FROM may be a name, too."""
+
+    def whole(named: str) -> str:
+        lies_there = path.parent.absolute() / named
+        return str(lies_there) if named and lies_there.is_file() else named
+
+    return replace(file, model=whole(file.model), adapters=tuple(map(whole, file.adapters)))
+
+
+def _changed(settings: object, default: object, names: dict[str, str]) -> list[Parameter]:
     values = [(key, getattr(settings, field), getattr(default, field)) for key, field in names.items()]
-    return [(key, str(value).lower()) for key, value, usual in values if value != usual or key == always]
+    return [(key, str(value).lower()) for key, value, usual in values if value != usual or key in OTHER_DEFAULTS]
 
 
 def _value(default: object, field: str, key: str, text: str) -> int | float | bool:

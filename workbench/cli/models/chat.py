@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from click.core import ParameterSource
@@ -26,6 +27,30 @@ from workbench.records.library import Preset
 from workbench.records.playground import ChatReply, ChatRequest
 from workbench.text.clean import printable
 
+SAMPLING: Final = (
+    click.option("--max-tokens", default=256, show_default=True, type=click.IntRange(1), help="Longest answer."),
+    click.option(
+        "--temperature", default=0.0, show_default=True, type=click.FloatRange(0), help="0 is always the same."
+    ),
+    click.option(
+        "--top-p", default=0.95, show_default=True, type=click.FloatRange(0, 1), help="Share of the likeliest."
+    ),
+    click.option("--top-k", default=40, show_default=True, type=click.IntRange(0), help="Likeliest tokens; 0 is all."),
+    click.option(
+        "--min-p", default=0.0, show_default=True, type=click.FloatRange(0, 1), help="Least share of the best."
+    ),
+    click.option("--repeat-penalty", default=1.0, show_default=True, type=click.FloatRange(0.1, 10), help="1 is none."),
+    click.option("--seed", default=0, show_default=True, help="Of sampling."),
+    click.option("--stop", multiple=True, help="A string that ends the answer; may be given again."),
+)
+
+
+def sampling_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of ``GenerationSettings``; ``given`` tells which of them a person gave."""
+    for option in reversed(SAMPLING):
+        command = option(command)
+    return command
+
 
 @click.command()
 @click.option("--message", "-m", default="", help="What to say to the model [standard input].")
@@ -36,14 +61,7 @@ from workbench.text.clean import printable
 @click.option("--retries", default=3, show_default=True, type=click.IntRange(0, 10), help="For answers that don't fit.")
 @click.option("--free", is_flag=True, help="Let the model write anything; the schema is only checked.")
 @click.option("--show-prompt", is_flag=True, help="Print the prompt as it is sent, too.")
-@click.option("--max-tokens", default=256, show_default=True, type=click.IntRange(1), help="Longest answer.")
-@click.option("--temperature", default=0.0, show_default=True, type=click.FloatRange(0), help="0 is always the same.")
-@click.option("--top-p", default=0.95, show_default=True, type=click.FloatRange(0, 1), help="Share of the likeliest.")
-@click.option("--top-k", default=40, show_default=True, type=click.IntRange(0), help="Likeliest tokens; 0 is all.")
-@click.option("--min-p", default=0.0, show_default=True, type=click.FloatRange(0, 1), help="Least share of the best.")
-@click.option("--repeat-penalty", default=1.0, show_default=True, type=click.FloatRange(0.1, 10), help="1 is none.")
-@click.option("--seed", default=0, show_default=True, help="Of sampling.")
-@click.option("--stop", multiple=True, help="A string that ends the answer; may be given again.")
+@sampling_options
 @click.option("--json", "as_json", is_flag=True, help="Print prompts, answers, times and faults as JSON.")
 @click.pass_obj
 def chat(

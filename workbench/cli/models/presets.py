@@ -11,11 +11,12 @@ import click
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.cards import known_file
+from workbench.cli.models.chat import given, sampling_options
 from workbench.cli.models.files import models
 from workbench.errors import NotFoundError, UsageError, reason_of
 from workbench.i18n import tr
 from workbench.records.library import ImportedPreset, Preset
-from workbench.records.models import Adapter, KvType
+from workbench.records.models import Adapter, GenerationSettings, KvType
 
 KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 
@@ -51,12 +52,14 @@ def show_preset(front: FrontEnds, name: str) -> None:
 @click.option("--mmap/--no-mmap", default=None, help="Map the file into memory.")
 @click.option("--lora", multiple=True, metavar="FILE[:SCALE]", help="A LoRA adapter; may be repeated.")
 @click.option("--system", default=None, metavar="TEXT", help="The system message.")
+@sampling_options
 @click.pass_obj
 def save_preset(
-    front: FrontEnds, /, name: str, model: str, lora: tuple[str, ...], system: str | None, **given: Any
+    front: FrontEnds, /, name: str, model: str, lora: tuple[str, ...], system: str | None, **options: Any
 ) -> None:
     """Saves a preset; of one that is there, changes what is given."""
-    changes = {key: value for key, value in given.items() if value is not None}
+    changes = given(options)
+    sampling = {key: changes.pop(key) for key in list(changes) if hasattr(GenerationSettings(), key)}
     with front.desk("create") as desk:
         known = next((p for p in desk.library.presets.all() if p.name == name), Preset(name))
         load = replace(known.load, **changes)
@@ -65,6 +68,7 @@ def save_preset(
         changed = replace(
             known,
             load=load,
+            generation=replace(known.generation, **sampling),
             model=known_file(desk, model).path if model else known.model,
             system=known.system if system is None else system,
         )
