@@ -115,9 +115,9 @@ def size(octets: int) -> str:
 
 
 def parameters(number: int) -> str:
-    """134515008 → "134.5 M"."""
+    """134515008 → "134.5 M", 1543714304 → "1.54 B"."""
     if number >= 1_000_000_000:
-        return f"{number / 1e9:.2f} G"
+        return f"{number / 1e9:.2f} B"
     return f"{number / 1e6:.1f} M" if number >= FEWEST_PARAMETERS else "–"
 
 

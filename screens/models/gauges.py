@@ -20,7 +20,7 @@ from screens.widgets.top import ended_words
 from workbench.i18n import tr
 from workbench.playground.words import seconds_left
 from workbench.records.answers import Generation
-from workbench.records.models import DeviceMemory, Gauges
+from workbench.records.models import DeviceMemory, Gauges, Offload
 from workbench.records.playground import Pulse
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def decode_rate(generation: Generation | None) -> float | None:
 
 
 def lately(pulses: Sequence[Pulse]) -> Series:
-    """Sparkline and peak of each measure over the pulses; speeds where the model worked only."""
+    """Sparkline and peak of each measure and of each GPU over the pulses; speeds where the model worked only."""
     working = [now for now, before in zip(pulses[1:], pulses, strict=False) if _moved(now, before)]
     found: Series = {}
     for name, measure in MEASURES.items():
@@ -69,7 +69,10 @@ def lately(pulses: Sequence[Pulse]) -> Series:
         values = [value for value in told if value is not None]
         if values:
             found[name] = sparkline(values, LATELY), max(values)
-    return found
+    held: dict[str, list[float]] = {}
+    for device in (device for pulse in pulses for device in pulse.gauges.devices if device.process is not None):
+        held.setdefault(f"gpu{device.index}", []).append(device.process or 0)
+    return found | {name: (sparkline(values, LATELY), max(values)) for name, values in held.items()}
 
 
 def _moved(now: Pulse, before: Pulse) -> bool:
@@ -114,8 +117,10 @@ def strip(status: DeskStatus, width: int, series: Series) -> Content:
         return _unloaded(status, width)
     if width < ROOMY:
         small: Line = (("RSS ", Tone.DIM), size(pulse.gauges.rss))
-        return content(_fitting((*_speed(pulse, {})[:3], _context(pulse, 4), small), width, "  "))
-    second = (_context(pulse, 12), *_process(pulse.gauges, series), *_machine(status.gauges))
+        fallen = _offload(status.model.offload) if status.model.offload.reason else ()
+        return content(_fitting((*_speed(pulse, {})[:3], *fallen, _context(pulse, 4), small), width, "  "))
+    layers = _offload(status.model.offload)
+    second = (_context(pulse, 12), *layers, *_process(pulse.gauges, series), *_machine(status.gauges))
     return content(_fitting(_speed(pulse, series), width), "\n", _fitting(second, width))
 
 
@@ -199,6 +204,12 @@ def _context(pulse: Pulse, cells: int) -> Line:
     return ((tr("ctx") + " ", Tone.DIM), (bar(full, cells), tone), f" {count(pulse.held)}/{count(pulse.context)}")
 
 
+def _offload(found: Offload) -> tuple[Line, ...]:
+    """Layers that a GPU took of those it was asked to take; nothing where none was asked."""
+    told = (f"{found.taken}/{found.asked}", Tone.WARN if found.reason else Tone.PLAIN)
+    return (((tr("GPU layers") + " ", Tone.DIM), told),) if found.asked else ()
+
+
 def _memory(gauges: Gauges, series: Series) -> Line:
     return (
         ("RSS ", Tone.DIM),
@@ -211,13 +222,16 @@ def _memory(gauges: Gauges, series: Series) -> Line:
 def _process(gauges: Gauges, series: Series) -> Iterable[Line]:
     yield _memory(gauges, series)
     yield _figure("CPU", gauges.cpu_percent, "{:.0f} %", series.get("cpu"))
-    yield from (_device(device) for device in gauges.devices)
+    yield from (_device(device, series.get(f"gpu{device.index}")) for device in gauges.devices)
 
 
-def _device(device: DeviceMemory) -> Line:
-    """A GPU: what the process holds, what is used, of how much."""
+def _device(device: DeviceMemory, series: tuple[str, float] | None) -> Line:
+    """A GPU: what the process holds and held at most, what is used, of how much."""
     own: Line = NOTHING if device.process is None else size(device.process)
-    return ((f"GPU{device.index} ", Tone.DIM), own, (" · ", Tone.DIM), f"{size(device.used)}/{size(device.total)}")
+    curve: Line = (f" {series[0]}", Tone.ACCENT) if series else ""
+    peak: Line = (f" ↑{size(int(series[1]))}", Tone.DIM) if series else ""
+    used = f"{size(device.used)}/{size(device.total)}"
+    return ((f"GPU{device.index} ", Tone.DIM), own, curve, peak, (" · ", Tone.DIM), used)
 
 
 def _machine(gauges: Gauges) -> tuple[Line, ...]:

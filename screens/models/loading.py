@@ -17,6 +17,7 @@ from screens.dialogs import ErrorDialog
 from screens.messages import LoadMoved
 from screens.style import Tone, bar, content
 from screens.work import Job, Jobs
+from workbench.engine.offload import offload_words
 from workbench.errors import EngineError, ServerError, WorkbenchError
 from workbench.i18n import tr
 from workbench.records.models import LoadedModel, LoadProgress, LoadSettings, ModelFile, SaferLoad
@@ -81,10 +82,8 @@ class LoadingScreen(ModeScreen):
             self._ready(last.model)
 
     def _ready(self, model: LoadedModel) -> None:
-        taken = model.offload
-        if taken.reason:
-            told = tr("{taken} of {asked} layers on the GPU:", taken=taken.taken, asked=taken.asked)
-            self.notify(f"{told} {taken.reason}", severity="warning", timeout=8, markup=False)
+        if fell_back := offload_words(model.offload):
+            self.notify(fell_back, severity="warning", timeout=8, markup=False)
         else:
             self.notify(tr("{name} is ready.", name=model.file.name), timeout=3, markup=False)
 

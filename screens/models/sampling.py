@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Final, TypeVar
@@ -24,6 +25,8 @@ from workbench.records.models import GenerationSettings
 
 N = TypeVar("N", int, float)
 
+STOP: Final = re.compile(r'"((?:\\"|[^"])*)"|(\S+)')
+"""One of the stop strings as the form has them: between quotes, or without spaces."""
 EXAMPLE: Final = "invoice"
 """Written in place of a file, the example schema."""
 
@@ -66,7 +69,7 @@ class SamplingDialog(ModalScreen[Sampling | None]):
                 yield line("min_p", tr("Min-p: share of the best"), f"{now.min_p:g}")
                 yield line("repeat_penalty", tr("Repeat penalty: 1 is none"), f"{now.repeat_penalty:g}")
                 yield line("seed", tr("Seed"), str(now.seed))
-                yield line("stop", tr("Stop strings, by spaces"), " ".join(now.stop).replace("\n", "\\n"))
+                yield line("stop", tr('Stop strings, "with spaces" too'), stops_line(now.stop))
             yield line("schema", tr("JSON Schema: a file, or invoice"), self._sampling.schema_name, tr("none"))
             yield Static(content((tr("What doesn't fit is asked for again, three times at most."), Tone.DIM)))
             yield Static("", classes="problem")
@@ -93,7 +96,7 @@ class SamplingDialog(ModalScreen[Sampling | None]):
             top_p=self._number("top_p", float, 0, 1),
             top_k=self._number("top_k", int, 0, 1_000_000),
             seed=self._number("seed", int, 0, 2**32 - 1),
-            stop=tuple(each.replace("\\n", "\n") for each in written(self, "stop").split()),
+            stop=read_stops(written(self, "stop")),
             min_p=self._number("min_p", float, 0, 1),
             repeat_penalty=self._number("repeat_penalty", float, 0.1, 10),
         )
@@ -113,6 +116,22 @@ class SamplingDialog(ModalScreen[Sampling | None]):
             label = self.query_one(f"#{name}").border_title or name
             raise ValueError(tr("{field}: give a number from {low} to {high}.", field=label, low=low, high=high))
         return number
+
+
+def stops_line(stops: Sequence[str]) -> str:
+    """As they are written in the form: between quotes where they hold spaces, a new line as ``\\n``."""
+
+    def written_so(stop: str) -> str:
+        shown = stop.replace('"', '\\"').replace("\n", "\\n")
+        return f'"{shown}"' if not stop or any(map(str.isspace, shown)) else shown
+
+    return " ".join(map(written_so, stops))
+
+
+def read_stops(text: str) -> tuple[str, ...]:
+    """The strings that ``stops_line`` writes so."""
+    found = (quoted or bare for quoted, bare in STOP.findall(text))
+    return tuple(stop.replace('\\"', '"').replace("\\n", "\n") for stop in found)
 
 
 def _schema(name: str) -> str:

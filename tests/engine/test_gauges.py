@@ -60,7 +60,9 @@ MIB = 1 << 20
 
 
 class RecordedNvml:
-    """NVML as two cards answer it: 80 GiB with this process on it, 24 GiB whose driver lists no processes."""
+    """NVML as three cards answer it: 80 GiB with this process on it, 24 GiB whose driver lists no processes, and one
+    that fell off the bus.
+    """
 
     class NVMLError(Exception): ...
 
@@ -72,9 +74,11 @@ class RecordedNvml:
     def nvmlInit(self) -> None: ...  # noqa: N802 -- pynvml's own name
 
     def nvmlDeviceGetCount(self) -> int:  # noqa: N802 -- pynvml's own name
-        return 2
+        return 3
 
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802 -- pynvml's own name
+        if index == 2:
+            raise self.NVMLError("GPU is lost")
         return index
 
     def nvmlDeviceGetName(self, handle: int) -> str:  # noqa: N802 -- pynvml's own name

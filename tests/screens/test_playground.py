@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from screens.app import WorkbenchApp
 from screens.dialogs import ErrorDialog
 from screens.models.gauges import lately, sparkline, strip
-from screens.models.sampling import SamplingDialog
+from screens.models.sampling import SamplingDialog, read_stops, stops_line
 from screens.models.transcript import PART, Transcript, Turn, cut
 from storage import open_store
 from tests.engine.conftest import model_path
@@ -23,7 +25,7 @@ from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, sees,
 from workbench.desk import Desk
 from workbench.playground.structured import INVOICE
 from workbench.records.answers import EngineTimes, Generation, Message
-from workbench.records.models import DeviceMemory, Gauges
+from workbench.records.models import DeviceMemory, Gauges, Offload
 from workbench.records.playground import Attempt, ChatReply, Lint, Pulse
 
 MIB = 1 << 20
@@ -124,8 +126,18 @@ def test_each_gpu_tells_what_the_process_holds(loaded: FakeDesk) -> None:
     line = told(
         loaded, 200, pulse(1.0, WRITING, devices=cards, vram_used=3_060 * MIB, vram_total=104 << 30, vram_note="")
     )
-    assert "GPU0 1.86 GiB · 2.36 GiB/80.00 GiB" in line
+    assert "GPU0 1.86 GiB █ ↑1.86 GiB · 2.36 GiB/80.00 GiB" in line
     assert "GPU1 – · 642 MiB/24.00 GiB" in line
+
+
+@pytest.mark.parametrize("width", [78, 156])
+def test_layers_that_fell_to_the_cpu_stay_in_sight(loaded: FakeDesk, width: int) -> None:
+    assert "GPU layers" not in told(loaded, width, pulse(1.0, WRITING))
+    desk_status = loaded.status()
+    assert desk_status.model
+    fallen = replace(desk_status.model, offload=Offload(31, 0, 31, "no GPU"))
+    status = replace(desk_status, model=fallen, pulses=(pulse(1.0, WRITING),))
+    assert "GPU layers 0/31" in str(strip(status, width, {}))
 
 
 def test_idle_time_is_no_speed() -> None:
@@ -140,6 +152,15 @@ def test_a_sparkline_rises_with_its_values() -> None:
     assert sparkline([], 8) == ""
     assert sparkline([0, 0], 8) == "▁▁"
     assert len(sparkline(list(range(1000)), 8)) == 8
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda stop: "\\" not in stop)))
+def test_stop_strings_are_read_as_they_are_written(stops: list[str]) -> None:
+    assert read_stops(stops_line(stops)) == tuple(stops)
+
+
+def test_stop_strings_may_hold_spaces_and_new_lines() -> None:
+    assert read_stops('### "User: " \\n\\n don\'t "') == ("###", "User: ", "\n\n", "don't", '"')
 
 
 # -- talking ------------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_figures_are_written_with_units() -> None:
     assert size(1_300_000) == "1.2 MiB"
     assert size(1 << 30) == "1.00 GiB"
     assert parameters(134_515_008) == "134.5 M"
-    assert parameters(1_543_714_304) == "1.54 G"
+    assert parameters(1_543_714_304) == "1.54 B"
     assert duration(7) == "0:07"
     assert duration(130) == "2:10"
     assert duration(3730) == "1:02:10"

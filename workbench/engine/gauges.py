@@ -67,11 +67,17 @@ def _devices(pid: int) -> tuple[tuple[DeviceMemory, ...], str]:
         return (), note
     import pynvml
 
+    devices, note = list[DeviceMemory](), tr("no NVIDIA device")
     try:
-        devices = tuple(_device(index, pid) for index in range(pynvml.nvmlDeviceGetCount()))
+        indices = range(pynvml.nvmlDeviceGetCount())
     except pynvml.NVMLError as error:
         return (), str(error)
-    return devices, "" if devices else tr("no NVIDIA device")
+    for index in indices:
+        try:
+            devices.append(_device(index, pid))
+        except pynvml.NVMLError as error:  # of this card alone: it fell off the bus, or shares the machine's memory
+            note = str(error)
+    return tuple(devices), "" if devices else note
 
 
 def _device(index: int, pid: int) -> DeviceMemory:

@@ -100,7 +100,8 @@ def _grammar(settings: GenerationSettings) -> str:
         raise NativeError("recursion", str(error)) from error
     except Exception as error:  # it may fail in any way on a schema of somebody's own
         kind: FailureKind = "recursion" if str(error) == "Unsupported ref #" else "schema"
-        raise NativeError(kind, str(error) or type(error).__name__) from error
+        told = str(error).partition(" (use --")[0]  # an option of the engine's own tool
+        raise NativeError(kind, told or type(error).__name__) from error
     if len(grammar) > LONGEST_GRAMMAR:
         raise NativeError("size", f"{len(grammar):,}")
     return grammar

@@ -1,9 +1,17 @@
-"""Whether a GPU took the layers that it was asked to."""
+"""Whether a GPU took the layers that it was asked to, and how that is said."""
 
 from __future__ import annotations
 
 from workbench.i18n import tr
 from workbench.records.models import Offload
+
+
+def offload_words(found: Offload) -> str:
+    """ "0 of 31 layers on the GPU: …" where it took fewer than it was asked to, else ""."""
+    if not found.reason:
+        return ""
+    told = tr("{taken} of {asked} layers on the GPU:", taken=found.taken, asked=found.asked)
+    return f"{told} {found.reason}"
 
 
 def offload(asked: int, layers: int, taken: tuple[int, int] | None) -> Offload:

@@ -27,8 +27,11 @@ CONTEXTS: Final = (2048, 8192, 32_768, 131_072)
 def memory_grid(
     file: ModelFile, settings: LoadSettings, free: Room, measurements: Sequence[MemoryMeasurement] = ()
 ) -> MemoryGrid:
-    """The file as it is and as ``BITS`` would make it, most bits first, at the contexts that it was trained for."""
-    contexts = tuple(n for n in CONTEXTS if n <= file.context) or (settings.context,)
+    """The file as it is and as ``BITS`` would make it, most bits first: at the settings' context and at ``CONTEXTS``.
+
+    Of those only the ones that the model was trained for.
+    """
+    contexts = tuple(sorted({settings.context, *(n for n in CONTEXTS if n <= file.context)}))
     variants = [(file, True)] + [(_as(file, name), False) for name in BITS if name != file.quantization]
     variants.sort(key=lambda variant: -variant[0].shape.weights)
     rows = (

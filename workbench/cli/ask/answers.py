@@ -17,6 +17,7 @@ from workbench.cli.display import StatusLine, duration, print_json, print_table,
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import model_path
 from workbench.desk import Desk
+from workbench.engine.offload import offload_words
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Trace
@@ -234,6 +235,9 @@ def load(desk: Desk, model: str, line: StatusLine, settings: LoadSettings | None
         )
     for progress in desk.open_model(path, settings):
         line.say(tr("loading {name}: {percent} %", name=model, percent=round(progress.fraction * 100)))
+        if progress.model and (fell_back := offload_words(progress.model.offload)):
+            line.clear()
+            say(f"~ {fell_back}", err=True)
 
 
 def print_answer(trace: Trace) -> None:
