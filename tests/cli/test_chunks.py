@@ -41,6 +41,7 @@ def test_flags_hubs_and_what_was_never_found(cli: Cli, filled: Path) -> None:
     assert before.code == 0
     cli("--db", filled, "ask", "When do extensions open?")
     assert "1 questions asked of rules" in cli("--db", filled, "chunks", "--hubs", "-k", "1").out
+    assert ".txt  1 " in cli("--db", filled, "chunks", "--never", "-k", "1").out, "which document it is of"
 
 
 def test_without_a_document_it_says_what_to_name(cli: Cli, filled: Path) -> None:

@@ -77,10 +77,12 @@ def _list(found: Sequence[Chunk], limit: int, *, as_json: bool) -> None:
     _rest(len(found), limit)
 
 
-def _table_of(found: Sequence[Chunk]) -> None:
-    head = ("#", "id", "§", tr("tokens"), "", tr("text"))
+def _table_of(found: Sequence[Chunk], *, sources: bool = False) -> None:
+    """A row each; with ``sources``, of several documents."""
+    head = (*((tr("source"),) if sources else ()), "#", "id", "§", tr("tokens"), "", tr("text"))
     rows = [
         (
+            *((c.source_id,) if sources else ()),
             str(c.ordinal + 1),
             c.id,
             " › ".join(c.heading[-1:]),
@@ -90,7 +92,7 @@ def _table_of(found: Sequence[Chunk]) -> None:
         )
         for c in found
     ]
-    print_table(head, rows, right=(0, 3))
+    print_table(head, rows, right=tuple(place + sources for place in (0, 3)))
 
 
 def _beginning(chunk: Chunk) -> str:
@@ -169,7 +171,7 @@ def _exposure(found: Exposure, limit: int, *, never: bool, as_json: bool) -> Non
         )
     )
     if never:
-        _table_of(found.unfound[:limit])
+        _table_of(found.unfound[:limit], sources=True)
         _rest(found.never, limit)
         return
     head = (tr("questions"), tr("source"), "#", "id", tr("text"))
