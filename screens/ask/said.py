@@ -6,6 +6,7 @@ from screens.ask.page import Page
 from screens.ask.story import Story
 from screens.style import SUPPORT, bar, count, place
 from screens.widgets.answer import claim_mark, doubt
+from workbench.answers.support import arithmetic
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Context, Decision, Evidence, Generation, Ledger, Prompt
 from workbench.records.corpus import Chunk
@@ -182,6 +183,8 @@ def decision_page(story: Story, made: Decision, page: Page) -> None:
     }
     page.head(tr("in"))
     page.table((tr("part"), tr("value")), [(names.get(n, n), f"{v:.2f} {bar(v, _BAR)}") for n, v in made.parts])
+    if made.parts:
+        page.say(f"s = {arithmetic(made.parts)}")
     sign = "≥" if made.support >= made.threshold else "<"
     page.head(tr("out"))
     page.facts(

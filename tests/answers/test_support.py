@@ -11,7 +11,7 @@ from tests.answers.pieces import evidence, plain_units, terms
 from workbench.answers.extractive import ranked
 from workbench.answers.meaning import Meaning
 from workbench.answers.numerals import counted, numbers
-from workbench.answers.support import THRESHOLD, Support, answer_support
+from workbench.answers.support import THRESHOLD, Support, answer_support, arithmetic
 from workbench.records.retrieval import Lane, LaneHit, LaneResult
 from workbench.retrieval.analysis import analyse
 
@@ -38,6 +38,8 @@ def test_worked_numbers() -> None:
     got = support("enrolment fee", [lane("lexical", ("a", 9.0)), lane("dense", ("a", 0.86))], 0.845)
     assert dict(got.parts) == pytest.approx({"coverage": 1.0, "likeness": 0.5, "agreement": 1.0})
     assert got.score == pytest.approx(0.35 * 1.0 + 0.55 * 0.5 + 0.10)
+    told = arithmetic(got.parts)
+    assert told == f"(0.35 × 1.00 + 0.55 × 0.50 + 0.10 × 1.00) / 1.00 = {got.score:.2f}"
 
 
 def test_words_that_no_evidence_has_lower_it_below_the_threshold() -> None:

@@ -38,6 +38,19 @@ class Support:
     parts: tuple[tuple[str, float], ...]
 
 
+def arithmetic(parts: Sequence[tuple[str, float]]) -> str:
+    """The sum that s is: "(0.35 × 1.00 + 0.55 × 0.80 + 0.10 × 0.00) / 1.00 = 0.79"; "" of no parts."""
+    summed = [(WEIGHTS[name], value) for name, value in parts if name in WEIGHTS]
+    weight = sum(share for share, _ in summed)
+    if not weight:
+        return ""
+    named = dict(parts).get("named", 1.0)
+    factor = f" × {named:.2f}" if named < 1 else ""
+    score = named * sum(share * value for share, value in summed) / weight
+    terms = " + ".join(f"{share:.2f} × {value:.2f}" for share, value in summed)
+    return f"({terms}) / {weight:.2f}{factor} = {score:.2f}"
+
+
 def answer_support(
     terms: Sequence[Term],
     evidence: Sequence[Evidence],
