@@ -74,8 +74,14 @@ def test_a_sentence_in_each_language(lang: str, expected: str) -> None:
 def test_spanish_says_tu_to_the_person() -> None:
     formal = re.compile(
         r"\b(usted|elija|indique|ejecute|compruebe|cargue|descargue|escriba|pruebe|cierre|abra|ponga|vuelva|instale"
-        r"|revise|repita|corrija|libere|acorte|omita|actualice|deje|quite|pulse|bórrelo|guárdelo|cárguelo|descárguelo|déjelo|quítelo|ábralo|conviértalo)\b",
+        r"|revise|repita|reinicie|incorpore|empiece|pida|corrija|libere|acorte|omita|actualice|deje|quite|pulse|bórrelo|guárdelo|cárguelo|descárguelo|déjelo|quítelo|ábralo|conviértalo)\b",
         re.IGNORECASE,
     )
     told = {words: formal.findall(words) for words in catalogue("es").values() if formal.search(words)}
     assert told == {}
+
+
+def test_a_thing_has_one_name_in_spanish() -> None:
+    others = {"modelo de embeddings": "embedder", "carril": "vía", "ingier": "incorpora", "clase de": "tipo de"}
+    found = [(told, name) for told in catalogue("es").values() for other, name in others.items() if other in told]
+    assert not found, "\n".join(f"{told!r} instead of {name!r}" for told, name in found)
