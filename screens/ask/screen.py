@@ -43,6 +43,8 @@ from workbench.traces.exports import answer_markdown
 if TYPE_CHECKING:
     from workbench.desk import Desk
 
+_SOON_S: Final = 0.5
+"""How long a lane that is still to come is waited for before it is told to be."""
 LANES: Final[tuple[tuple[Lane, ...], ...]] = (("lexical", "dense"), ("lexical",), ("dense",))
 
 
@@ -222,8 +224,14 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
         if whole and self._answering is None:  # else they are the answer's
             self._draw_stages(stages.of_search(result))
         if whole or not self._warm:
-            self.query_one("#query", Input).border_subtitle = content(times(request, result))
+            self._tell_times(request, result)
+        else:  # the other lane is a moment away, unless its process ended or has much else to do
+            self.set_timer(_SOON_S, lambda: self._tell_times(request, result))
         self._title_ranking(self._lane_names())
+
+    def _tell_times(self, request: Request, result: SearchResult) -> None:
+        if result is self._result:
+            self.query_one("#query", Input).border_subtitle = content(times(request, result, warm=self._warm))
 
     def _search_failed(self, error: WorkbenchError) -> None:
         if not isinstance(error, FilterError):

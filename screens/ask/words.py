@@ -53,12 +53,12 @@ def earlier(trace: Trace, query: str, expression: str) -> str:
     return tr("with the filter before: {filter}", filter=filtered or "–") if filtered != expression else ""
 
 
-def times(request: Request, result: SearchResult) -> str:
-    """How long a search took and each of its lanes, and what is still to come."""
+def times(request: Request, result: SearchResult, *, warm: bool) -> str:
+    """How long a search took and each of its lanes, and what is still to come; ``warm``: not for the first time."""
     there = {lane.lane for lane in result.lanes}
     lanes = [f"{stage_name(x.lane)} {milliseconds(x.duration_ms)}" for x in result.lanes if not x.skipped]
     waiting = [stage_name(lane) for lane in request.options.lanes if lane not in there]
-    soon = [tr("{lane} follows: the embedder is starting", lane=lane) for lane in waiting]
+    soon = [tr("{lane} follows" if warm else "{lane} follows: the embedder is starting", lane=x) for x in waiting]
     fusion = [] if waiting else [f"{tr('fusion')} {milliseconds(result.fusion.duration_ms)}"]
     return " · ".join([f"{milliseconds(result.duration_ms)} ms", *lanes, *fusion, *soon, *result.notes])
 

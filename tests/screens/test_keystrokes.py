@@ -17,7 +17,7 @@ from screens.widgets import ranking
 from screens.widgets.grid import Grid
 from tests.library import NAME, open_library
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, press_each, screen_text, settle, type_text, until
+from tests.screens.helpers import SMALL, WIDE, app_on, press_each, screen_text, sees, settle, type_text, until
 from workbench.desk import Desk
 from workbench.ports import Cancel
 from workbench.records.retrieval import FusedHit, FusionResult, SearchOptions, SearchResult
@@ -56,7 +56,7 @@ async def test_a_key_that_is_overtaken_is_told_to_stop_and_its_late_ranking_is_n
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         await pilot.press("h")
-        await pilot.pause(0.05)
+        await sees(pilot, "dense follows")  # and not the time that it took for another question
         await pilot.press("o", "r", "n")
         desk.gate.set()
         await settle(pilot)
