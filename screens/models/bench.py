@@ -126,7 +126,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
     def _title(self, shown: int, there: int) -> str:
         if self._report is None:
             return tr("Bench")
-        told = [f"{tr('Bench')} {self._report.bench.id}"]
+        told = [tr("Bench {id}", id=self._report.bench.id)]
         if len(self._report.bench.plan.depths) > 1:
             told.append(tr("after {count} tokens", count=self._depth))
         if self._sorting:
@@ -295,7 +295,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         self.jobs.read(self, lambda: self.desk.benchmarks.compare(chosen), self._compared)
 
     def _compared(self, found: BenchComparison) -> None:
-        legend = tr("▲ faster, ▼ slower than the first; = can't be told apart")
+        legend = tr("▲ faster, ▼ slower, = can't be told apart")
         self.app.push_screen(SideBySideDialog(side_by_side(found), legend))
 
     def action_history(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from screens.models.side_by_side import beside
-from screens.style import Line, Tone, milliseconds, plain, size
+from screens.style import Line, Tone, milliseconds, plain, shorten_name, size
 from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
 from workbench.benchmarks.exports import flag_words
@@ -16,6 +16,8 @@ from workbench.records.benchmarks import BenchComparison, BenchPlan, BenchReport
 
 NONE: Final = "–"
 NEVER: Final = float("-inf")
+NAME: Final = 26
+"""Characters of a model's name beside others: two columns fit a narrow screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +150,8 @@ def side_by_side(found: BenchComparison) -> list[Line]:
     """A line per figure, a column per row; against the first: ▲ and ▼ where the intervals don't meet, else =."""
     lines = beside(
         [
-            ("", [(row.model.name, Tone.STRONG) for row in found.rows]),
-            ("", [(title, Tone.DIM) for title in found.titles]),
+            ("", [(shorten_name(row.model.name, NAME), Tone.STRONG) for row in found.rows]),
+            *([("", [(title, Tone.DIM) for title in found.titles])] if len({*found.titles}) > 1 else []),
             *((name, cells) for name, cells in _compared(found.rows) if {*map(plain, cells)} - {NONE, ""}),
         ]
     )

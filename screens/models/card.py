@@ -94,7 +94,7 @@ def row(file: ModelFile, loaded: str, shelf: Shelf) -> Row:
         parameters(file.parameters),
         count(file.context) if file.context else "–",
     )
-    return Row(file.path, (*cells, ("!", Tone.BAD) if file.problem else fit_cell(shelf.fits.get(file.path))))
+    return Row(file.path, (*cells, fit_cell(file, shelf.fits.get(file.path))))
 
 
 def _mark(file: ModelFile, loaded: str, shelf: Shelf) -> Line:
@@ -138,7 +138,7 @@ def card(file: ModelFile, shelf: Shelf) -> list[Fact]:
         (tr("architecture"), f"{file.architecture} · {_parameters(file)}"),
         (tr("prompts"), _template(file)),
         (tr("context"), tr("{count} tokens", count=count(file.context)) if file.context else ""),
-        (tr("quantization"), f"{file.quantization} · {file.bits_per_weight:.2f} {tr('bits per weight')}"),
+        (tr("quantization"), f"{file.quantization} · {file.bits_per_weight:.2f} {tr('bits per weight')}".lstrip(" ·")),
         ("", (fallen, Tone.WARN) if fallen else ""),
         (tr("tensors"), ", ".join(f"{n} {kind}" for kind, n in file.tensor_types)),
         (tr("layers"), f"{file.layers} × {file.embedding}" if file.layers else ""),

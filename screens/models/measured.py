@@ -158,7 +158,8 @@ class MeasuredRoom(Room, Generic[Report, Step]):
 
     def _ended(self, last: Step | None) -> None:
         self._job = self._progress = None
-        self._read(self._number(last.report) if last else 0)
+        report = last.report if last else self._report
+        self._read(self._number(report) if report else 0)
 
     def _failed(self, error: WorkbenchError) -> None:
         self._ended(None)

@@ -71,7 +71,8 @@ class OrderDialog(ModalScreen[Asked], Generic[Asked]):
 
     def _fit(self) -> None:
         box, grid = self.query_one(".dialog"), self.query_one(Grid)
-        rest = box.outer_size.height - grid.outer_size.height
+        others = [child for child in box.children if child is not grid and child.display]
+        rest = box.gutter.height + sum(child.outer_size.height + child.styles.margin.height for child in others)
         box.styles.max_height = rest + max(3, len(grid.rows) + 1)
 
     def on_grid_opened(self) -> None:

@@ -92,6 +92,7 @@ class Playground(Room):
         self._job: Job | None = None
         self._turn: Turn | None = None
         self._attempts = 0
+        self._sent = ""
         self._ids = False
         self._shown: tuple[Token, ...] = ()
         self._prompts = Latest(jobs, self, self._tokens_of, self._show_prompt, self._no_prompt)
@@ -226,7 +227,10 @@ class Playground(Room):
 
     def _show_prompt_again(self) -> None:
         self.query_one("#prompt-text", Static).update(prompt_content(self._shown, ids=self._ids))
-        self._preview()
+        if self._job:
+            self._show_sent()
+        else:
+            self._preview()
 
     # -- talking ---------------------------------------------------------------------------------------------------
 
@@ -252,7 +256,7 @@ class Playground(Room):
             self._preview()
 
     def _ask(self) -> None:
-        self._turn, self._attempts = None, 0
+        self._turn, self._attempts, self._sent = None, 0, ""
         request = self._request(self._messages)
         self._job = self.jobs.run(
             self,
@@ -276,7 +280,8 @@ class Playground(Room):
         for number, attempt in enumerate(reply.attempts, 1):
             if number > self._attempts:
                 self._turn, self._attempts = self.transcript.add(Turn("assistant")), number
-                self._show_sent(attempt)
+                self._sent = attempt.prompt
+                self._show_sent()
             if number >= self._attempts and self._turn:
                 generation = attempt.generation
                 self._turn.grow(generation.text, growing=generation.state in ("started", "partial"))
@@ -285,9 +290,9 @@ class Playground(Room):
         self._rest(_state(reply))
         self.transcript.follow()
 
-    def _show_sent(self, attempt: Attempt) -> None:
-        """The prompt that was really sent, once per attempt."""
-        prompt = attempt.prompt
+    def _show_sent(self) -> None:
+        """The prompt that was really sent."""
+        prompt = self._sent
         if prompt and self.query_one("#prompt").display:
             read = lambda: self.desk.playground.tokens(prompt)  # noqa: E731 -- what the worker does, in a line
             draft = Draft(self._model, ChatRequest(()))
@@ -307,6 +312,7 @@ class Playground(Room):
         if reply and reply.silent:
             self._rest(("✗ " + silence_words(), Tone.BAD))
         self._keep()
+        self._preview()
         self.refresh_bindings()
 
     def _failed(self, error: WorkbenchError) -> None:

@@ -69,7 +69,7 @@ class SamplingDialog(ModalScreen[Sampling | None]):
                 yield line("min_p", tr("Min-p: share of the best"), f"{now.min_p:g}")
                 yield line("repeat_penalty", tr("Repeat penalty: 1 is none"), f"{now.repeat_penalty:g}")
                 yield line("seed", tr("Seed"), str(now.seed))
-                yield line("stop", tr('Stop strings, "with spaces" too'), stops_line(now.stop))
+                yield line("stop", tr('Stop strings: a "b c"'), stops_line(now.stop))
             yield line("schema", tr("JSON Schema: a file, or invoice"), self._sampling.schema_name, tr("none"))
             yield Static(content((tr("What doesn't fit is asked for again, three times at most."), Tone.DIM)))
             yield Static("", classes="problem")

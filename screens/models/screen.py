@@ -104,6 +104,7 @@ class ModelsScreen(LoadingScreen):
         """Titles in the interface's language."""
         self.query_one("#gauges").border_title = content(tr("Gauges"))
         self.query_one("#gauges", Static).update(content((tr("reading…"), Tone.DIM)))
+        self.query_one(Facts).show([], before=content((tr("reading the folders…"), Tone.DIM)))
 
     # -- the list --------------------------------------------------------------------------------------------------
 

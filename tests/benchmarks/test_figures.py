@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.screens.fake_benchmarks import MANIFEST, WHEN
 from workbench.benchmarks.figures import drifts, figure, local_score, ranked, t_quantile
-from workbench.records.benchmarks import Figure
+from workbench.benchmarks.report import report
+from workbench.records.benchmarks import Bench, BenchModel, BenchPlan, Conditions, Figure, Sample
 
 SPEEDS = st.lists(st.floats(0.1, 1e5), min_size=2, max_size=12)
 
@@ -79,3 +81,26 @@ def test_local_score_is_ten_times_the_cube_root() -> None:
     assert local_score(100, 10, 1000) == pytest.approx(100.0)
     with pytest.raises(ValueError, match="positive"):
         local_score(100, 10, 0)
+
+
+@pytest.mark.parametrize(
+    ("seen", "flags"),
+    [
+        (Conditions(others=0.1, frequency=0.95, temperature=0.9, battery=False), ()),
+        (Conditions(), ()),  # a system that tells nothing
+        (Conditions(others=0.3), ("busy",)),
+        (Conditions(frequency=0.8), ("throttled",)),
+        (Conditions(temperature=0.98, battery=True), ("hot", "battery")),
+    ],
+)
+def test_what_disturbed_a_repetition_is_flagged(seen: Conditions, flags: tuple[str, ...]) -> None:
+    calm = Conditions(others=0.0, frequency=1.0)
+    bench = Bench(1, WHEN, BenchPlan(repetitions=2), (BenchModel("/m.gguf", "m", "0" * 64, 1),), MANIFEST, 4)
+    samples = [
+        Sample(1, 0, test, n, 50.0 + n, WHEN, conditions=seen if (test, n) == ("tg128", 1) else calm)
+        for test in ("pp512", "tg128")
+        for n in range(2)
+    ]
+    (row,) = report(bench, samples).rows
+    assert row.flags == flags
+    assert {test: found.flags for test, found in row.speeds} == {"pp512": (), "tg128": flags}

@@ -60,13 +60,17 @@ async def test_marked_models_are_measured_and_rows_fill() -> None:
         await pilot.press("n")
         await settle(pilot)
         assert isinstance(app.screen, BenchDialog)
+        assert len(app.screen.query_one(Grid).marked) == 2  # the library's marks
+        assert app.screen.query_one(".dialog").outer_size.height < 30  # no taller than two models and a form
         app.screen.query_one("#repetitions", Input).value = "3"
+        app.screen.query_one("#cooldown", Input).value = "0,5"
         await pilot.press("ctrl+s")
         await settle(pilot)
         assert len(names(pilot)) == 2
         (bench,) = app.desk.benchmarks.benches()
         assert bench.complete
         assert bench.plan.repetitions == 3
+        assert bench.plan.cooldown_s == 0.5
         assert "tg128" in drawn(pilot)
 
 
