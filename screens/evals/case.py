@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widgets import Static
 
+from screens.evals.columns import in_columns
 from screens.evals.judges import verdict_lines
 from screens.evals.reading import CaseView, Passage
 from screens.evals.words import label_mark, label_name, result_mark, value_text
@@ -20,7 +21,7 @@ from screens.widgets.answer import ledger
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.stages import stage_name
 from workbench.evals.gold.whereabouts import carries
-from workbench.evals.measuring.scoring import describe
+from workbench.evals.measuring.scoring import describe, ordered
 from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold
@@ -87,6 +88,28 @@ def _rank(rank: int | None) -> str:
     return "–" if rank is None else str(rank)
 
 
+class Scores(Static):
+    """A case's scores in as many columns as fit, in the order of the reports."""
+
+    def __init__(self) -> None:
+        super().__init__("", id="case-scores")
+        self._cells: Sequence[tuple[Line, ...]] = ()
+
+    def show(self, scores: Mapping[str, float]) -> None:
+        """Another case's."""
+        self._cells = [((describe(name).title, Tone.DIM), value_text(name, scores[name])) for name in ordered(scores)]
+        self.display = bool(scores)
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Fits the columns to the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        lines = in_columns(self._cells, self.content_size.width or 60)
+        self.update(Content("\n").join(content(line) for line in lines))
+
+
 class CasePane(VerticalScroll, can_focus=True):
     """Draws one case at a time."""
 
@@ -99,6 +122,7 @@ class CasePane(VerticalScroll, can_focus=True):
         with Horizontal(id="case-evidence"):
             yield Facts(id="case-gold")
             yield RankTable()
+        yield Scores()
         yield Facts(id="case-foot")
 
     def on_mount(self) -> None:
@@ -117,6 +141,7 @@ class CasePane(VerticalScroll, can_focus=True):
         self.query_one("#case-gold", Facts).show(list(gold_facts(view.gold, result)), label=2)
         self.query_one(RankTable).show(view.ranked, view.texts)
         self.query_one("#case-evidence").display = bool(view.gold or view.ranked)
+        self.query_one(Scores).show(result.scores if result else {})
         self.query_one("#case-foot", Facts).show(list(foot(view)), label=LABEL)
         self.scroll_home(animate=False)
 
@@ -125,6 +150,7 @@ class CasePane(VerticalScroll, can_focus=True):
         self.border_title = content(tr("Case"))
         self.border_subtitle = ""
         self.query_one("#case-head", Facts).show([], before=words)
+        self.query_one(Scores).show({})
         self.query_one("#case-foot", Facts).show([])
         self.query_one("#case-evidence").display = False
 
@@ -270,11 +296,9 @@ def _came(passage: Passage, result: CaseResult | None) -> tuple[Line, Line]:
 
 
 def foot(view: CaseView) -> Iterable[Fact]:
-    """Scores, the context's ledger, the times of the stages, and what kind of case it is."""
+    """The times of the stages, the context's ledger, and what kind of case it is."""
     result, case = view.item.result, view.item.case
     if result:
-        told = (f"{describe(name).title} {value_text(name, value)}" for name, value in result.scores.items())
-        yield tr("scores"), ("   ".join(told), Tone.PLAIN)
         yield tr("time"), "   ".join(_times(view, result.duration_ms))
     if view.trace:
         yield tr("prompt"), ledger(view.trace)

@@ -11,9 +11,10 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
+from screens.evals.columns import in_columns
 from screens.evals.reading import JUDGES, RunView
-from screens.evals.words import change_line, estimate_parts, layer_name, run_words, share
-from screens.style import Line, Tone, content, count, duration, plain
+from screens.evals.words import change_line, estimate_parts, layer_name, run_words
+from screens.style import Line, Tone, content, count, duration, plain, shorten
 from workbench.evals.measuring.compare import verdict
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import FEW, Agreement
@@ -28,7 +29,9 @@ from workbench.records.evals import (
 )
 
 SEGMENTS_SHOWN: Final = 8
-"""Values of a field that the line names; the report has them all."""
+"""Values of a field that are named; the report has them all."""
+SEGMENT_WIDTH: Final = 20
+"""Cells that a value of a field may take."""
 
 
 class Figures(Static):
@@ -101,7 +104,7 @@ def all_lines(view: RunView, width: int, progress: str) -> Iterable[Line]:
     if view.report is None:
         yield (_unfigured(view.run), Tone.DIM)
         return
-    yield from _columns([_cell(view.report, view.comparison, name) for name in _headlines(view)], width)
+    yield from in_columns([_cell(view.report, view.comparison, name) for name in _headlines(view)], width)
     if view.comparison:
         yield ((verdict_mark(view.comparison)), verdict(view.comparison))
     yield from _segments(view.report.segments, _leading(view), width)
@@ -169,28 +172,8 @@ def _cell(report: RunReport, comparison: RunComparison | None, name: str) -> tup
     return _title(name), (value, Tone.STRONG), (f"{margin} n={count(estimate.n)}", Tone.DIM), change
 
 
-def _columns(cells: Sequence[tuple[Line, ...]], width: int) -> Iterable[Line]:
-    """Cells as a table of as many column groups as fit, read downwards."""
-    widths = [max((cell_len(plain(cell[i])) for cell in cells), default=0) for i in range(4)]
-    used = [i for i in range(4) if widths[i]]
-    group = sum(widths) + 2 * (len(used) - 1)
-    down = -(-len(cells) // max(1, (width + 4) // (group + 4)))
-    for row in range(down):
-        line: list[Line] = []
-        for number, cell in enumerate(cells[row::down]):
-            line.append("    " if number else "")
-            for i in used:
-                line += ["  " if i else "", _padded(cell[i], widths[i], right=i == 1)]
-        yield tuple(line)
-
-
-def _padded(part: Line, width: int, *, right: bool) -> Line:
-    blank = " " * (width - cell_len(plain(part)))
-    return (blank, part) if right else (part, blank)
-
-
 def _segments(segments: Sequence[Segment], name: str, width: int) -> Iterable[Line]:
-    """Per field one line: "by type: direct .99  multi-hop .81 ▼"; ▼ where the interval lies below the whole.
+    """Per field "by type: direct .99 ±.02 n=400   multi-hop .81 ±.05 n=90 ▼"; ▼: its interval lies below the whole.
 
     Of the fields after the first, only those with a drop are told.
     """
@@ -199,18 +182,35 @@ def _segments(segments: Sequence[Segment], name: str, width: int) -> Iterable[Li
         return
     for field, members in groupby(segments[1:], key=lambda s: s.field):
         known = [(segment, segment.metrics[name]) for segment in members if name in segment.metrics]
-        if len(known) < 2:
+        dropped = any(e.high < overall.value for _, e in known)
+        if len(known) < 2 or not (dropped or field == segments[1].field):
             continue
-        line: list[Line] = [(f"{tr('by {field}', field=tr(field))}: ", Tone.DIM)]
-        for segment, estimate in known[:SEGMENTS_SHOWN]:
-            line += [f"{segment.value} ", share(estimate.value, 2), *_drop(estimate, overall), "   "]
+        told: list[Line] = [_part(segment.value, name, e, overall) for segment, e in known[:SEGMENTS_SHOWN]]
         more = len(known) - SEGMENTS_SHOWN
-        if field == segments[1].field or any(e.high < overall.value for _, e in known):
-            yield (*line, (f"+{more}", Tone.DIM) if more > 0 else "")
+        yield from _flowing(
+            tr("by {field}", field=tr(field)) + ": ", told + [(f"+{more}", Tone.DIM)] * (more > 0), width
+        )
 
 
-def _drop(estimate: Estimate, overall: Estimate) -> Sequence[Line]:
-    return [(" ▼", Tone.BAD)] if estimate.high < overall.value else []
+def _part(value: str, name: str, estimate: Estimate, overall: Estimate) -> Line:
+    """A value of the field, its figure, margin and n, and ▼ where it lies below the whole."""
+    figure, margin = estimate_parts(name, estimate)
+    drop: Line = (" ▼", Tone.BAD) if estimate.high < overall.value else ""
+    return (shorten(value, SEGMENT_WIDTH), " ", figure, (f" {margin} n={count(estimate.n)}", Tone.DIM), drop)
+
+
+def _flowing(lead: str, parts: Sequence[Line], width: int) -> Iterable[Line]:
+    """Parts after a lead, as many on a line as fit whole."""
+    line: list[Line] = [(lead, Tone.DIM)]
+    used = cell_len(lead)
+    for number, part in enumerate(parts):
+        wide = cell_len(plain(part)) + 3
+        if number and used + wide > width:
+            yield tuple(line)
+            line, used = [" " * cell_len(lead)], cell_len(lead)
+        line += [part, "   "]
+        used += wide
+    yield tuple(line)
 
 
 def _agreement(found: Agreement) -> Line:

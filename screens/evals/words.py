@@ -32,12 +32,14 @@ def share(value: float, digits: int = 3) -> str:
 
 
 def value_text(name: str, value: float, digits: int = 3) -> str:
-    """A metric's value as short as it can be told: ".988", "1.9 s", "412 ms", "57.2 tokens/s"."""
+    """A metric's value as short as it can be told: ".988", "1.9 s", "412 ms", "57.2 tokens/s", "1,204" tokens."""
     metric = describe(name)
     if metric.bounded:
         return share(value, digits)
     if metric.unit == "ms":
         return f"{value / 1000:,.1f} s" if abs(value) >= 1000 else f"{value:,.0f} ms"
+    if metric.unit == "tokens":  # the metric's name says what they are
+        return f"{value:,.0f}" if value >= 100 or value.is_integer() else f"{value:,.1f}"
     return metric.text(value)
 
 

@@ -64,7 +64,7 @@ async def test_the_newest_run_opens_against_the_baseline_with_intervals_flips_an
         assert "3 chain against 1 bm25 ── xquad-es · 14 cases · whole chain" in seen
         assert ".71  .45–.88 n=14" in seen
         assert "≈ 1 fixed, 1 broken: not significant (McNemar p = 1.00)" in seen
-        assert "paraphrase .00 ▼" in seen
+        assert "by type: direct .86 .49–.97 n=7   paraphrase .00 +.56 n=3 ▼" in seen
         assert "Only 14 cases" in seen
         assert "3 things differ" in seen
         assert "gate ✗" in seen

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 
+from screens.evals.columns import in_columns
 from screens.evals.items import CaseItem, narrowings, next_item, shown
 from screens.evals.launch import read_segment
 from screens.evals.lists import run_rows
@@ -15,6 +16,7 @@ from screens.evals.reading import Lists
 from screens.evals.words import change_line, estimate_parts, share, value_text
 from screens.style import plain
 from tests.screens.fake_desk import FakeDesk
+from workbench.evals.measuring.scoring import describe, ordered
 from workbench.records.cases import Case
 from workbench.records.evals import (
     CaseResult,
@@ -75,6 +77,17 @@ def test_a_judge_that_differs_from_score_or_person_is_a_disagreement(
     one = replace(item("a", passed, label=label), judged=(("judge", JudgedCase("a", said, "", "")),))
     assert one.disagrees is disagrees
     assert not one.against_score
+
+
+def test_scores_stand_in_columns_read_downwards_in_the_order_of_reports() -> None:
+    scores = {"tokens": 1204.0, "f1": 0.5, "recall@5": 1.0, "mine": 0.25, "ttft_ms": 1500.0}
+    cells = [(describe(name).title, value_text(name, scores[name])) for name in ordered(scores)]
+    assert [plain(line) for line in in_columns(cells, 60)] == [
+        "Recall@5             1.000    Tokens               1,204",
+        "Token F1              .500    mine                  .250",
+        "Time to first token  1.5 s",
+    ]
+    assert len(list(in_columns(cells, 20))) == 5
 
 
 def test_narrowing_to_a_stage_and_a_segment() -> None:

@@ -44,6 +44,7 @@ _OF_A_CASE: Final = {
 """What one case has, and a run only as a percentile or a ratio."""
 
 _SOURCES: Final = {m.source for m in METRICS.values() if m.source}
+_ORDER: Final = [name for m in METRICS.values() for name in (m.source, m.name)]
 _UNSCORED_SHARE: Final = 0.05
 _PERFECT: Final = ("pass_rate", "exact_match", "correctness", "correct_abstention")
 
@@ -97,8 +98,12 @@ def columns(results: Iterable[CaseResult], layer: Layer) -> dict[str, Column]:
             found.setdefault(name, {})[result.case_id] = figures
     if layer == "retrieval":
         found.pop("seconds_per_useful", None)
-    order = list(METRICS)
-    return dict(sorted(found.items(), key=lambda item: (_place(item[0], order), item[0])))
+    return {name: found[name] for name in ordered(found)}
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """Names of metrics, or of a case's own figures that metrics are made of, in the order of ``METRICS``."""
+    return sorted(names, key=lambda name: (_place(name), name))
 
 
 def measure(table: Mapping[str, Column]) -> dict[str, Estimate]:
@@ -158,9 +163,9 @@ def _figures(result: CaseResult) -> dict[str, tuple[float, ...]]:
     return found
 
 
-def _place(name: str, order: list[str]) -> int:
+def _place(name: str) -> int:
     family = name.partition("@")[0] + "@k" if "@" in name else name
-    return order.index(family) if family in order else len(order)
+    return _ORDER.index(family) if family in _ORDER else len(_ORDER)
 
 
 def _warnings(segments: Sequence[Segment], results: Sequence[CaseResult]) -> tuple[str, ...]:

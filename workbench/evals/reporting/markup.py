@@ -77,7 +77,8 @@ _STYLE: Final = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}"
     "th,td{padding:.25rem .75rem;border-bottom:1px solid #8886;text-align:left;vertical-align:top}"
-    ".r{text-align:right;font-variant-numeric:tabular-nums}"
+    "tr{break-inside:avoid}"
+    ".r{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
 )
 
 
