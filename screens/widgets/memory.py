@@ -29,8 +29,12 @@ SIGNS: Final[dict[Verdict, tuple[str, Tone]]] = {
 }
 
 
-def fit_cell(fit: MemoryFit | None) -> Line:
+def fit_cell(file: ModelFile, fit: MemoryFit | None) -> Line:
     """ "✓ 361 MiB": the verdict's sign and what has to be free, dim because it is an estimate."""
+    if file.problem:
+        return ("!", Tone.BAD)
+    if file.kind != "model":
+        return (file.kind, Tone.DIM)
     if fit is None or fit.estimate is None:
         return SIGNS["unknown"]
     return (SIGNS[fit.verdict], (" " + size(fit.estimate.total), Tone.DIM))
@@ -61,6 +65,9 @@ def memory_lines(file: ModelFile, settings: LoadSettings, fit: MemoryFit, peak: 
         peak: resident bytes that the process has taken at most, 0 while it hasn't worked.
     """
     expected = fit.estimate
+    if file.kind != "model":
+        adapter = tr("It is added to a model in that one's settings: s there.")
+        return content((adapter if file.kind == "adapter" else tr("It is no model by itself."), Tone.DIM))
     if expected is None:
         return content((tr("Memory: the header doesn't tell."), Tone.DIM))
     return content(

@@ -10,6 +10,9 @@ import numpy as np
 import psutil
 import pytest
 
+from screens.models.card import Shelf
+from screens.models.card import row as card_row
+from screens.widgets.memory import memory_lines
 from tests.models.conftest import ORIGINAL
 from workbench.engine.log_lines import LogReader
 from workbench.engine.offload import offload
@@ -88,8 +91,26 @@ def test_an_adapter_is_listed_as_one_and_refused_as_a_model(library: Library, tm
     library.add_folder(str(tmp_path))
     (file,) = library.files()
     assert file.kind == "adapter"
+    (fit,) = library.memory([file])
+    assert "added to a model" in str(memory_lines(file, SMALL, fit))
+    assert str(card_row(file, "", Shelf()).cells[-1]).startswith("('adapter'")
     with pytest.raises(EngineError, match="of the kind “adapter”"):
         list(library.load(file.path))
+
+
+@pytest.mark.model
+def test_a_load_that_cannot_work_leaves_the_loaded_model(library: Library, tmp_path: Path) -> None:
+    before = load(library, SMALL)
+    write_lora(tmp_path / "style.gguf")
+    for path, settings in (
+        (str(tmp_path / "style.gguf"), SMALL),
+        (str(tmp_path / "gone.gguf"), SMALL),
+        (str(ORIGINAL), replace(SMALL, context=1 << 30)),
+        (str(ORIGINAL), replace(SMALL, adapters=(Adapter(str(tmp_path / "gone.gguf")),))),
+    ):
+        with pytest.raises(EngineError):
+            list(library.load(path, settings))
+    assert library.model == before
 
 
 @pytest.mark.model

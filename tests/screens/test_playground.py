@@ -229,6 +229,11 @@ async def test_in_a_small_window_the_prompt_takes_the_place_of_the_conversation(
         await pilot.press("alt+t", "alt+t")
         await settle(pilot)
         assert "<|im_start|>" not in screen_text(app)
+        desk.playground.hold = threading.Event()
+        await pilot.press("enter")
+        await sees(pilot, "● partial")
+        await pilot.press("alt+t")
+        await sees(pilot, "Hi<|im_end|>")  # what was sent, while it is answered
 
 
 async def test_a_model_s_text_is_never_markup_and_its_control_characters_are_seen() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from workbench import paths
 from workbench.engine import gauges
 from workbench.engine.client import ChildGenerator, load_generator
+from workbench.engine.failures import check_load
 from workbench.engine.gguf_header import file_hash, read_header
 from workbench.engine.safer import safer
 from workbench.errors import EngineError, UsageError, WorkbenchError
@@ -116,15 +117,20 @@ class Library:
     def load(
         self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
     ) -> Iterator[LoadProgress]:
-        """Loads in a child process, replacing the loaded one; the last progress has the model. Raises EngineError."""
-        file = self._described(Path(path).expanduser())
+        """Loads in a child process, replacing the loaded one; the last progress has the model.
+
+        Raises:
+            UsageError, EngineError: what can't work leaves the loaded one where it is; what fails later has ended it.
+        """
+        file, wanted = self._described(Path(path).expanduser()), settings or LoadSettings()
+        check_load(file, wanted)
         self.unload()
         steps: queue.SimpleQueue[LoadProgress | WorkbenchError | ChildGenerator] = queue.SimpleQueue()
 
         def load() -> None:
             try:
                 known = self._hashed(file, steps.put)
-                steps.put(load_generator(known, settings or LoadSettings(), steps.put, cancel))
+                steps.put(load_generator(known, wanted, steps.put, cancel))
             except WorkbenchError as error:
                 steps.put(error)
 

@@ -85,7 +85,7 @@ def _show_list(files: Sequence[ModelFile], fits: Sequence[MemoryFit]) -> None:
             size(f.size),
             f"{f.parameters / 1e6:.1f} M" if f.parameters >= FEWEST_PARAMETERS else "–",
             f"{f.context:,}",
-            _verdict(memory),
+            _verdict(memory) if f.kind == "model" else f.kind,
             f.problem or f.path,
         )
         for f, memory in zip(files, fits, strict=True)
