@@ -84,6 +84,8 @@ def _headings() -> dict[str, str]:
         "MoneyTab": tr("Money"),
         "DecideTab": tr("Decide"),
         "ServersTab": tr("Servers"),
+        "SqlTab": "SQL",
+        "InventoryTab": tr("Inventory"),
         "WorkbenchApp": tr("Everywhere"),
         "ModeScreen": tr("Everywhere"),
         "ListPane": tr("In a list"),
@@ -91,6 +93,7 @@ def _headings() -> dict[str, str]:
         "Passage": tr("In a text"),
         "Input": tr("In a text field"),
         "": tr("Moving about"),
+        "TextArea": tr("In the editor"),
     }
 
 

@@ -62,14 +62,21 @@ class FixtureRunner:
 
 
 def open_read_only(fixture: Path) -> Connection:
-    """A connection that can't write. Where no log waits, SQLite is told that nobody writes: it then makes no files."""
+    """A connection that can't write, and makes no files.
+
+    A file with a write-ahead log that is put away is one that nobody writes, and SQLite is told so: it would make the
+    log's files to read it. Any other is read under its locks, so that a change that is half written is waited for.
+
+    Raises:
+        NotFoundError: there is none. FileError: it is no SQLite file, locked, or was left in the middle of a change.
+    """
     if not fixture.is_file():
         raise NotFoundError(
             tr("No such SQLite file"),
             tr("There is no file “{path}”.", path=fixture),
             tr("Put the file there, or correct its path."),
         )
-    quiet = not fixture.with_name(fixture.name + "-wal").exists()
+    quiet = _is_logged(fixture) and not fixture.with_name(fixture.name + "-wal").exists()
     uri = f"{fixture.absolute().as_uri()}?mode=ro" + ("&immutable=1" if quiet else "")
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=1.0)
     try:
@@ -89,7 +96,16 @@ def _authorize(action: int, first: str | None, second: str | None, _schema: str 
     return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
 
 
+def _is_logged(fixture: Path) -> bool:
+    """Its header says that it is read with a write-ahead log (file format, 1.3.3)."""
+    with fixture.open("rb") as stream:
+        return stream.read(20)[18:20] == b"\x02\x02"
+
+
 def _not_a_database(error: Error, fixture: Path) -> FileError:
+    if "readonly" in str(error):  # a hot journal: only who may write can take the change back
+        why = tr("A program that was changing “{path}” ended before it was done.", path=fixture)
+        return FileError(tr("The file was left in the middle of a change"), why, tr("Open it once with that program."))
     if "not a database" in str(error):
         why = tr("“{path}” is no SQLite file, or an encrypted one.", path=fixture)
         return FileError(tr("Not a SQLite file"), why, tr("Give a SQLite file."))
@@ -102,9 +118,7 @@ def as_query_error(error: Exception, fixture: Path, time_limit: float) -> QueryE
     """A driver's error in words; ``time_limit`` in seconds is what an interrupted query ran into."""
     text = str(error)
     if "interrupted" in text:
-        return QueryError(
-            tr("Too slow"), tr("It ran for more than {limit} seconds.", limit=f"{time_limit:g}"), kind="slow"
-        )
+        return QueryError(tr("Too slow"), tr("It ran for more than {limit} s.", limit=f"{time_limit:g}"), kind="slow")
     if "authoriz" in text or "prohibited" in text or "one statement" in text:
         return QueryError(
             tr("Not allowed"), tr("Only one SELECT that reads is allowed ({reason}).", reason=text), kind="forbidden"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -35,6 +35,10 @@ _STEPS: Final = 2_000  # virtual machine instructions between two looks at the c
 _BATCH: Final = 500
 _COUNTING_S: Final = 0.25  # a table's rows are counted for so long at most
 _COMPILING_S: Final = 5.0
+_VALUES_S: Final = 0.5  # of all tables together
+_SAMPLE: Final = 2_000  # rows of a table that are looked at for its values
+_FEW: Final = 8  # different ones of a column that has kinds rather than names
+_SHORT: Final = 40  # characters of one
 
 Read = Callable[[str, str, str], None]
 
@@ -55,6 +59,18 @@ class FileSqlReader:
             found = [_table(connection, name, kind) for name, kind in _listed(connection)]
             functions = {str(row[0]).lower() for row in connection.execute("SELECT name FROM pragma_function_list")}
         return Schema(str(file or self._own), tuple(found), frozenset(functions))
+
+    def values(self, file: Path | None, schema: Schema) -> Mapping[str, tuple[str, ...]]:
+        """Of a sample of each table, for a moment at most."""
+        deadline = time.monotonic() + _VALUES_S
+        found: dict[str, tuple[str, ...]] = {}
+        with self._open(file) as connection, suppress(Error):  # what was found in time is enough
+            connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+            for table in schema.tables:
+                for column in table.columns if table.kind == "table" else ():
+                    if told := _repeated(connection, table.name, column.name):
+                        found[f"{table.name}.{column.name}"] = told
+        return found
 
     def compile(self, file: Path | None, sql: str) -> Compiled:
         """The query prepared, not run."""
@@ -189,6 +205,17 @@ def _indexes(connection: Connection, table: str) -> tuple[set[str], list[str]]:
             alone.add(parts[0].lower())
         told.append(f"{name} ({', '.join(parts)})")
     return alone, told
+
+
+def _repeated(connection: Connection, table: str, column: str) -> tuple[str, ...]:
+    """The texts of a column where they are few and short and each comes twice on average: states, not people."""
+    name, of = (part.replace('"', '""') for part in (column, table))
+    sample = f'SELECT "{name}" FROM "{of}" WHERE typeof("{name}") = \'text\' LIMIT {_SAMPLE}'
+    rows = connection.execute(
+        f'SELECT "{name}", count(*) FROM ({sample}) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_FEW + 1}'
+    ).fetchall()
+    few = len(rows) <= _FEW and sum(many for _, many in rows) >= 2 * len(rows)
+    return tuple(str(text) for text, _ in rows) if few and all(len(text) <= _SHORT for text, _ in rows) else ()
 
 
 def _count(connection: Connection, table: str) -> int | None:

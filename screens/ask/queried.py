@@ -5,6 +5,7 @@ from __future__ import annotations
 from screens.ask.page import Page
 from workbench.i18n import tr
 from workbench.records.answers import Trace, TraceSpan
+from workbench.sqltools.words import rows_told
 from workbench.traces.outcomes import attempt_error
 
 
@@ -30,7 +31,7 @@ def attempt_page(span: TraceSpan, page: Page) -> None:
     page.head(tr("Query"))
     for line in str(span.input["sql"]).splitlines() or ["–"]:
         page.say(line)
-    page.head(tr("how it ended")).say(f"✗ {error}" if error else "✓ " + tr("{count} rows", count=span.metadata["rows"]))
+    page.head(tr("how it ended")).say(f"✗ {error}" if error else "✓ " + rows_told(int(span.metadata["rows"])))
     page.facts([(tr("tokens written"), span.metadata.get("tokens"))])
     if error:
         page.say(tr("This went back to the model with the query, until the attempts were used up."))

@@ -29,7 +29,7 @@ from workbench.i18n import tr
 from workbench.records.sql import ControlState, Policy, QueryResult, Schema, Table, Verdict
 from workbench.sqltools.asking import SqlAsked
 from workbench.sqltools.exporting import Form, as_text, write_new
-from workbench.sqltools.words import MARKS, control_name
+from workbench.sqltools.words import MARKS, control_name, rows_told
 from workbench.traces.outcomes import attempt_error, attempts
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class SqlTab(ToolTab):
     def action_copy(self) -> None:
         """The rows as CSV."""
         if result := self._result:
-            told = tr("Copied: {count} rows", count=count(len(result.rows)))
+            told = tr("Copied: {rows}", rows=rows_told(len(result.rows)))
             self.jobs.read(self, lambda: as_text(result, "csv"), self.app.copy_to_clipboard)
             self.notify(told, timeout=3)
 

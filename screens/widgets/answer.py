@@ -19,6 +19,7 @@ from workbench.answers.claims import shortfall
 from workbench.answers.prompt import quotable
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
+from workbench.sqltools.words import rows_told
 from workbench.traces.outcomes import attempt_error, attempts, of_tables, outcome_name, outcome_of
 from workbench.traces.stages import evidence_of
 
@@ -91,7 +92,7 @@ def attempt_lines(trace: Trace) -> list[Line]:
     lines: list[Line] = []
     for number, attempt in enumerate(attempts(trace), 1):
         error = attempt_error(attempt)
-        told = tr("{count} rows", count=count(int(attempt.metadata.get("rows", 0))))
+        told = rows_told(int(attempt.metadata.get("rows", 0)))
         lines += [(f"{number} ", Tone.DIM), ("✗ ", Tone.BAD) if error else ("✓ ", Tone.GOOD), error or told]
         lines += [("\n  " + " ".join(str(attempt.input["sql"]).split()) + "\n", Tone.DIM if error else Tone.PLAIN)]
     return lines

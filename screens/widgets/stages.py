@@ -30,6 +30,7 @@ from workbench.records.retrieval import (
     Transformed,
 )
 from workbench.retrieval.rerank import describe_gain
+from workbench.sqltools.words import rows_told
 from workbench.traces.outcomes import attempt_error, of_tables
 
 PAIRS_SHOWN: Final = 4
@@ -156,7 +157,7 @@ def span_line(span: TraceSpan) -> StageLine:
         tables = str(span.metadata.get("tables", ""))
         return StageLine(tr("schema"), f"→ {len(tables.split())}", ms, tables)
     error = attempt_error(span)
-    flow = "✗" if error else "✓ " + tr("{count} rows", count=count(int(span.metadata.get("rows", 0))))
+    flow = "✗" if error else "✓ " + rows_told(int(span.metadata.get("rows", 0)))
     return StageLine(tr("query {number}", number=span.name.removeprefix("sql_")), flow, ms, error)
 
 

@@ -17,8 +17,9 @@ from tests.screens.fake_records import models
 from workbench.errors import MissingModelError
 from workbench.ports import Generator, Store
 from workbench.records.answers import Generation, Message
+from workbench.records.sql import Policy
 from workbench.sqltools import SqlTools
-from workbench.sqltools.asking import link, query_in
+from workbench.sqltools.asking import link, query_in, visible
 from workbench.traces.exports import answer_markdown
 
 QUESTION = "¿Cuántos alumnos tienen pagos en estado pendiente?"
@@ -75,6 +76,27 @@ def test_the_schema_is_linked_by_names_and_keys(tools: SqlTools, school: Path) -
     assert [t.name for t in link("el DNI de una ficha", replace(schema), 1)] == ["fichas"]
 
 
+def test_the_schema_is_linked_by_what_the_tables_hold(store: Store, school: Path) -> None:
+    model = Scripted(RIGHT)
+    tools = SqlTools(store, lambda: cast(Generator, model))
+    values = store.sql.values(school, tools.schema(school))
+    assert values == {"pagos.estado": ("pendiente", "pagado"), "pagos.campus": ("Norte", "Centro"),
+                      "pagos.moneda": ("EUR", "USD")}  # and no name, of which each is another's  # fmt: skip
+    told = visible(tools.schema(school), Policy(), values)
+    assert [t.name for t in link("¿Cuántos hay pendientes?", told, 1)] == ["pagos"]
+    list(tools.ask(QUESTION, school))
+    assert "estado TEXT, -- 'pendiente', 'pagado'" in model.sent[0]
+
+
+def test_a_model_is_not_told_what_it_may_not_read(store: Store, school: Path) -> None:
+    model = Scripted("SELECT 1")
+    policy = Policy(frozenset({"pagos", "alumnos"}), frozenset({"alumnos.dni"}), filters={"pagos": "campus = 'Norte'"})
+    list(SqlTools(store, lambda: cast(Generator, model)).ask(QUESTION, school, policy))
+    assert "CREATE TABLE pagos" in model.sent[0]
+    for kept in ("dni", "fichas", "'Centro'"):
+        assert kept not in model.sent[0]
+
+
 @pytest.mark.parametrize("text", [RIGHT, f"Sure! {RIGHT}; That is it.", f"```sql\n{RIGHT}\n```"])
 def test_the_query_is_found_in_what_was_written(text: str) -> None:
     assert query_in(text) == RIGHT
@@ -94,7 +116,7 @@ def test_the_history_tells_what_it_was(store: Store, school: Path, writes: tuple
     trace = store.traces.trace("last")
     shown = body(trace, streaming=False).plain
     assert all(f"{number} " in shown for number in range(1, len(writes) + 1))
-    assert ("✓ 1 rows" in shown) == (outcome == "sql_rows")
+    assert ("✓ 1 row" in shown) == (outcome == "sql_rows")
     assert len(of_trace(trace)) == 1 + len(writes)
     assert writes[-1] in answer_markdown(trace)
 
@@ -104,7 +126,7 @@ def test_the_walk_is_the_attempts_and_nothing_of_documents(store: Store, school:
     stages = walk_stages(Story(store.traces.trace("last"), {}))
     assert [stage.key for stage in stages] == ["query", "schema", "sql_1", "sql_2"]
     assert "no such column: x" in stages[2].page(80).text
-    assert "1 rows" in stages[3].page(80).text
+    assert "1 row" in stages[3].page(80).text
 
 
 def test_a_stopped_attempt_is_never_run(store: Store, school: Path) -> None:

@@ -7,13 +7,17 @@ import threading
 from pathlib import Path
 
 import pytest
+from sqlite_utils.utils import sqlite3  # the reader's own: locks of two libraries in one process don't meet
 
-from workbench.errors import Cancelled
+from tests.cli.conftest import Cli, cli
+from workbench.errors import Cancelled, FileError, QueryError
 from workbench.ports import Store
 from workbench.records.sql import Policy, QueryResult, SqlHistory
 from workbench.sqltools import SqlTools
 from workbench.sqltools.exporting import as_text
 from workbench.sqltools.validator import ORDER, explanation
+
+__all__ = ["cli"]
 
 
 def test_the_schema_tells_keys_and_rows(tools: SqlTools, school: Path) -> None:
@@ -97,6 +101,33 @@ def test_the_own_file_is_read_while_it_is_written(tools: SqlTools, store: Store)
     go_on.set()
     writer.join(10)
     assert (during, tools.run(tools.check(sql), None, Policy()).rows) == (((0,),), ((1,),))
+
+
+def test_a_file_that_somebody_is_changing_is_waited_for_and_said_to_be_locked(tools: SqlTools, school: Path) -> None:
+    writer = sqlite3.connect(school, isolation_level=None)
+    writer.executescript("BEGIN EXCLUSIVE; DELETE FROM alumnos")
+    with pytest.raises(FileError, match="Another program is writing") as caught:
+        tools.schema(school)
+    assert caught.value.title == "The file is locked"
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert tools.run(tools.check("SELECT COUNT(*) FROM alumnos", school), school, Policy()).rows == ((3,),)
+
+
+def test_what_the_engine_does_not_understand_is_no_query_rather_than_forbidden(tools: SqlTools, school: Path) -> None:
+    for sql, title in (("SELECT x FROM pagos", "Not a query"), ("DROP TABLE pagos", "Not allowed")):
+        with pytest.raises(QueryError) as caught:
+            tools.run(tools.check(sql, school), school, Policy())
+        assert caught.value.title == title
+
+
+def test_another_file_is_read_where_there_is_no_workbench_file(cli: Cli, school: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "none.db"
+    found = cli("--db", missing, "sql", "--on", school, "SELECT COUNT(*) AS n FROM alumnos")
+    assert (found.code, found.out.split()) == (0, ["n", "3"])
+    assert "1 row in" in found.err
+    assert not missing.exists()
+    assert cli("--db", missing, "sql", "SELECT 1").code == 1
 
 
 def test_the_history_keeps_each_query_once(tools: SqlTools) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +15,13 @@ class SqlReader(Protocol):
 
     def schema(self, file: Path | None) -> Schema:
         """Tables with columns, keys and rows. Raises NotFoundError, FileError."""
+        ...
+
+    def values(self, file: Path | None, schema: Schema) -> Mapping[str, tuple[str, ...]]:
+        """Short texts that a column repeats, by "table.column", of columns that hold only a few different ones.
+
+        Raises NotFoundError, FileError.
+        """
         ...
 
     def compile(self, file: Path | None, sql: str) -> Compiled:

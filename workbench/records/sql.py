@@ -60,6 +60,7 @@ class TableColumn:
         key: its place in the primary key, counted from 1; 0 when it isn't in it.
         unique: no two rows share its value.
         references: "table.column" that it points to, "" for none.
+        values: the few short texts that it repeats, where they were looked for.
     """
 
     name: str
@@ -68,6 +69,7 @@ class TableColumn:
     key: int = 0
     unique: bool = False
     references: str = ""
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from workbench.i18n import tr
 from workbench.ports import Cancel, Generator
 from workbench.records.answers import Generation, Manifest, Message, Trace, TraceSpan
 from workbench.records.models import GenerationSettings
-from workbench.records.sql import QueryResult, Schema, Table, Verdict
+from workbench.records.sql import Policy, QueryResult, Schema, Table, TableColumn, Verdict
 from workbench.text.json_schema import unfenced
 from workbench.text.words import stem, words
 
@@ -44,12 +44,13 @@ class SqlAsked:
 
 
 def link(question: str, schema: Schema, most: int = MOST_TABLES) -> tuple[Table, ...]:
-    """The tables that share most words with the question by name and columns, and those their keys point to."""
+    """The tables that share most words with the question by name, columns and values, and those their keys point to."""
     asked = {stem(word, language) for word in words(question) for language in ("en", "es")}
 
     def score(table: Table) -> int:
         own = 3 * len(_stems(table.name) & asked)
-        return own + sum(len(_stems(column.name) & asked) for column in table.columns)
+        held = sum(any(_stems(value) & asked for value in column.values) for column in table.columns)
+        return own + held + sum(len(_stems(column.name) & asked) for column in table.columns)
 
     ranked = sorted(schema.tables, key=score, reverse=True)
     best = [table for table in ranked if score(table)][:most] or ranked[:most]
@@ -58,15 +59,33 @@ def link(question: str, schema: Schema, most: int = MOST_TABLES) -> tuple[Table,
 
 
 def describe(tables: tuple[Table, ...]) -> str:
-    """As CREATE TABLE statements, with what keys point to."""
-    told = []
-    for table in tables:
-        columns = [
-            f"  {c.name} {c.kind}".rstrip() + (f" REFERENCES {c.references}" if c.references else "")
-            for c in table.columns
-        ]
-        told.append(f"CREATE TABLE {table.name} (\n" + ",\n".join(columns) + "\n);")
-    return "\n".join(told)
+    """As CREATE TABLE statements, with what keys point to and the values of columns that hold only a few."""
+    return "\n".join(
+        f"CREATE TABLE {table.name} (\n" + "\n".join(map(_column_line, table.columns)) + "\n);" for table in tables
+    )
+
+
+def _column_line(column: TableColumn) -> str:
+    points = f" REFERENCES {column.references}" if column.references else ""
+    values = ", ".join("'" + value.replace("'", "''") + "'" for value in column.values)
+    return f"  {column.name} {column.kind}".rstrip() + points + "," + (f" -- {values}" if values else "")
+
+
+def visible(schema: Schema, policy: Policy, values: Mapping[str, tuple[str, ...]]) -> Schema:
+    """What a model is told of a schema: tables and columns that it may read, values where no row is kept from it."""
+    hidden = {name.lower() for name in policy.hidden}
+    allowed = {name.lower() for name in policy.tables} if policy.tables is not None else None
+    filtered = {name.lower() for name in policy.filters}
+
+    def told(table: Table) -> Table:
+        columns = (c for c in table.columns if f"{table.name}.{c.name}".lower() not in hidden)
+        known = {} if table.name.lower() in filtered else values
+        return replace(
+            table, columns=tuple(replace(c, values=known.get(f"{table.name}.{c.name}", ())) for c in columns)
+        )
+
+    tables = (told(t) for t in schema.tables if allowed is None or t.name.lower() in allowed)
+    return replace(schema, tables=tuple(tables))
 
 
 def ask(

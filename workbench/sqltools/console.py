@@ -11,7 +11,7 @@ from workbench.errors import MissingModelError, QueryError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.sql import Policy, QueryLimits, QueryResult, Schema, SqlHistory, Verdict
-from workbench.sqltools.asking import SqlAsked, ask
+from workbench.sqltools.asking import SqlAsked, ask, visible
 from workbench.sqltools.validator import validate
 
 KEPT: Final = 200
@@ -19,6 +19,12 @@ KEPT: Final = 200
 ASKED: Final = Policy(rows=100, seconds=1.5, rewrite=True)
 """What a model's query may do."""
 HISTORY: Final = "console"
+
+
+def refused(verdict: Verdict) -> QueryError:
+    """The error that a verdict is which refuses: of the engine when it doesn't understand the query."""
+    unknown = any(control.name == "dialect" and control.state == "refused" for control in verdict.controls)
+    return QueryError(tr("Not a query") if unknown else tr("Not allowed"), verdict.refusal, kind="forbidden")
 
 
 class SqlTools:
@@ -55,13 +61,15 @@ class SqlTools:
     def run(self, verdict: Verdict, file: Path | None, policy: Policy, cancel: Cancel | None = None) -> QueryResult:
         """The rows of a query that was accepted. Raises QueryError (refused, failed, too slow), Cancelled."""
         if not verdict.accepted:
-            raise QueryError(tr("Not allowed"), verdict.refusal, kind="forbidden")
+            raise refused(verdict)
         return self._reader.run(file, verdict.sql, QueryLimits(policy.rows, policy.seconds), cancel)
 
     def ask(
         self, question: str, file: Path | None = None, policy: Policy = ASKED, cancel: Cancel | None = None
     ) -> Iterator[SqlAsked]:
         """A question answered with a query of the loaded model, three attempts at most; the trace is stored.
+
+        The model is told the tables and columns that it may read, and the values of columns that repeat only a few.
 
         Raises:
             MissingModelError: none is loaded. EngineError, BudgetError, Cancelled.
@@ -78,7 +86,8 @@ class SqlTools:
         def check(sql: str) -> Verdict:
             return self.check(sql, file, policy, question, schema)
 
-        for asked in ask(question, schema, model, check, lambda v: self.run(v, file, policy, cancel), cancel):
+        shown = visible(schema, policy, self._reader.values(file, schema))
+        for asked in ask(question, shown, model, check, lambda v: self.run(v, file, policy, cancel), cancel):
             if asked.trace.complete:
                 self._traces.save(asked.trace)
             yield asked

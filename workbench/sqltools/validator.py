@@ -125,6 +125,8 @@ def _query_type(case: _Case, sql: str) -> bool:
                         if len(sql) > LONGEST else tr("It holds a NUL character."))  # fmt: skip
     if _first_word(sql) == "pragma":
         return case.say("query_type", "kept", tr("The engine lets only PRAGMAs through that read."))
+    if _first_word(sql) == "explain":
+        return case.say("query_type", "refused", tr("Its plan is told without it: write the SELECT alone."))
     if _first_word(sql) not in ("select", "with"):
         return case.say("query_type", "refused", tr("Only one SELECT, or WITH … SELECT, may run."))
     try:

@@ -22,4 +22,9 @@ def control_name(name: ControlName) -> str:
     return names[name]
 
 
+def rows_told(count: int) -> str:
+    """So many rows, in words."""
+    return tr("1 row") if count == 1 else tr("{count} rows", count=f"{count:,}")
+
+
 MARKS: dict[ControlState, str] = {"kept": "✓", "changed": "~", "refused": "✗", "not_asked": "◦"}

@@ -15,6 +15,7 @@ from workbench.records.answers import Answer, Citation, Context, Decision, Gener
 from workbench.records.codec import encode
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
+from workbench.sqltools.words import rows_told
 from workbench.text.clean import printable
 from workbench.traces.outcomes import attempt_error, attempts, outcome_name
 
@@ -64,7 +65,7 @@ def _attempts_markdown(trace: Trace, tried: Sequence[TraceSpan]) -> str:
     parts = [f"# {markdown_text(trace.query)}"]
     for attempt in tried:
         error = attempt_error(attempt)
-        told = f"✗ {error}" if error else "✓ " + tr("{count} rows", count=f"{attempt.metadata['rows']:,}")
+        told = f"✗ {error}" if error else "✓ " + rows_told(int(attempt.metadata["rows"]))
         parts += [markdown_text(f"{attempt.name}: {told}")]
         parts += ["\n".join(f"    {line}" for line in printable(str(attempt.input["sql"])).splitlines())]
     made = trace.manifest

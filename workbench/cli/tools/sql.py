@@ -13,12 +13,13 @@ from workbench.cli.ask.attempts import print_attempt
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
-from workbench.errors import QueryError, UsageError
+from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.sql import Policy, QueryResult, Schema, Verdict
 from workbench.sqltools.asking import SqlAsked
+from workbench.sqltools.console import refused
 from workbench.sqltools.exporting import Form, as_text, write_new
-from workbench.sqltools.words import MARKS, control_name
+from workbench.sqltools.words import MARKS, control_name, rows_told
 
 
 @click.command()
@@ -60,12 +61,13 @@ def sql(
     own = dict(map(_filter, filters))
     policy = Policy(allowed, frozenset(hidden), rows, seconds, restricted, aggregate, own)
     text = sys.stdin.read() if query == "-" else query
+    elsewhere = file is not None and not front.file.exists()
     if question:
-        with front.desk() as desk:
+        with front.glance() if elsewhere else front.desk() as desk:
             load(desk, model, StatusLine())
             _ask(desk, question, file, replace(policy, rows=min(rows, 100), seconds=min(seconds, 1.5), rewrite=True))
         return
-    with front.desk("read") as desk:
+    with front.glance() if elsewhere else front.desk("read") as desk:
         if history:
             for old in desk.sql.history():
                 say(old)
@@ -114,7 +116,7 @@ def _filter(text: str) -> tuple[str, str]:
 
 def _print_schema(schema: Schema) -> None:
     for table in schema.tables:
-        rows = tr("{count} rows", count=f"{table.rows:,}") if table.rows is not None else tr("rows uncounted")
+        rows = tr("rows uncounted") if table.rows is None else rows_told(table.rows)
         say(f"{table.name}  ({rows})" + (f" · {table.kind}" if table.kind != "table" else ""), bold=True)
         for column in table.columns:
             marks = [
@@ -142,7 +144,7 @@ def _print_verdict(verdict: Verdict) -> None:
         for warning in verdict.warnings:
             say(f"⚠ {warning}")
     if not verdict.accepted:
-        raise QueryError(tr("Not allowed"), verdict.refusal, kind="forbidden")
+        raise refused(verdict)
 
 
 def _give(result: QueryResult, form: str, path: Path | None) -> None:
@@ -157,7 +159,7 @@ def _give(result: QueryResult, form: str, path: Path | None) -> None:
         print_table(result.columns, cells)
     else:
         click.echo(as_text(result, "json" if form == "json" else "csv"), nl=False)
-    told = tr("{count} rows in {time}", count=f"{len(result.rows):,}", time=duration(result.duration_ms / 1000))
+    told = tr("{rows} in {time}", rows=rows_told(len(result.rows)), time=duration(result.duration_ms / 1000))
     more = {"rows": tr("there are more: --rows"), "bytes": tr("there is more: the result is too large"), "": ""}
     say(" · ".join(filter(None, [told, more[result.cut]])), err=True, dim=True)
 
