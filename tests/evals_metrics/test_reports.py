@@ -165,6 +165,29 @@ def test_any_text_is_read_back_from_markdown_and_html(text: str) -> None:
     assert in_markdown.text.split() == ["t", "head", *shown, *shown]
 
 
+@pytest.mark.parametrize(
+    ("title", "row"),
+    [
+        ("τ=0.5 κ", r"$\tau$=0.5 $\kappa$ \\"),
+        ("[0.1] first", r"{}[0.1] first \\"),  # else the end of the row before would read it as a length
+        ("* star", r"{}* star \\"),
+        ("a|b --vary", r"a\textbar{}b -{}-vary \\"),
+        ("«piloto»", r"$\ll$piloto$\gg$ \\"),
+    ],
+)
+def test_latex_rows_compile_with_pdflatex(title: str, row: str) -> None:
+    table = to_latex(Table(("Run",), ((title,),)))
+    assert row in table.splitlines()
+    assert not table.startswith("%")
+
+
+@pytest.mark.parametrize("title", ["日本", "✓", "ąę", "🚀"])
+def test_latex_that_pdflatex_cannot_set_says_so_above(title: str) -> None:
+    table = to_latex(Table(("Run",), ((title,),)))
+    assert table.startswith("% Some of these characters need XeLaTeX")
+    assert title in table
+
+
 def test_latex_is_escaped() -> None:
     assert latex_text("50% & #1_a {x} ~^\\ <≥") == (
         r"50\% \& \#1\_a \{x\} \textasciitilde{}\textasciicircum{}\textbackslash{} \textless{}$\geq$"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final, TypeAlias
 
-from workbench.i18n import language
+from workbench.i18n import language, tr
 from workbench.text.clean import printable
 
 
@@ -60,18 +60,35 @@ class Page:
 
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
 _LINE_START: Final = re.compile(r"^(?:([-+=])(?=[\s=-]|$)|(\d+)([.)])(?=\s|$))")
+_GREEK: Final = (
+    *("alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
+    *("nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "varphi", "chi", "psi", "omega"),
+    *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
+)
 _LATEX: Final = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "±": r"$\pm$",
     "→": r"$\rightarrow$",
+    "←": r"$\leftarrow$",
     "−": r"$-$",
-} | {character: f"\\{character}" for character in "&%$#_{}"}
+    "≈": r"$\approx$",
+    "≠": r"$\neq$",
+    "∞": r"$\infty$",
+    "«": r"$\ll$",
+    "»": r"$\gg$",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    **{c: f"$\\{name}$" for c, name in zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK, strict=True)},
+}
+_PDFLATEX: Final = re.compile("[ -~¡-ÿĀ-ſ‐–—―‖‘’“”†‡•…‰€™]")
+_NOT_PDFLATEX: Final = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ")
+"""Of the letters of Europe's west and middle, those that the font encoding which pdfLaTeX begins with hasn't got."""
 _STYLE: Final = (
     ":root{color-scheme:light dark}"
     "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}"
@@ -101,11 +118,21 @@ def to_html(page: Page) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """The table as a plain ``tabular`` that needs no package: first column left, ``right`` columns right."""
+    """The table as a plain ``tabular`` that needs no package: first column left, ``right`` columns right.
+
+    Letters that pdfLaTeX lacks (another script's, signs) stay as they are, and a comment above the table says so.
+    """
     columns = "".join("r" if i in table.right else "l" for i in range(len(table.head)))
-    rows = [" & ".join(map(latex_text, row)) + r" \\" for row in (table.head, *table.rows)]
+    rows = [_latex_row(row) for row in (table.head, *table.rows)]
     lines = [f"\\begin{{tabular}}{{{columns}}}", r"\hline", rows[0], r"\hline", *rows[1:], r"\hline", r"\end{tabular}"]
+    if not all(_PDFLATEX.match(c) and c not in _NOT_PDFLATEX for row in rows for c in row):
+        lines.insert(0, "% " + tr("Some of these characters need XeLaTeX or LuaLaTeX, and a font that has them."))
     return "\n".join(lines) + "\n"
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    row = " & ".join(map(latex_text, cells)) + r" \\"
+    return "{}" + row if row.startswith(("[", "*")) else row  # they would be taken for options of the row's end before
 
 
 def markdown_text(text: str) -> str:
@@ -115,7 +142,8 @@ def markdown_text(text: str) -> str:
 
 def latex_text(text: str) -> str:
     """Text that LaTeX prints as it is, on one line."""
-    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+    told = "".join(_LATEX.get(character, character) for character in _one_line(text))
+    return re.sub("-(?=-)", "-{}", told)  # or two hyphens would become a dash
 
 
 def _one_line(text: str) -> str:
