@@ -28,6 +28,15 @@ def test_a_rate_and_a_mean_and_a_percentile_each_by_its_own_method() -> None:
     assert overall.metrics.keys() - searched.keys() == {"seconds_per_useful"}, "a search answers nothing"
 
 
+def test_87_of_100_tickets_are_an_accuracy_of_0_87_which_tells_no_class_apart() -> None:
+    cases = [case(f"t{n}", type="rare" if n < 10 else "usual") for n in range(100)]
+    results = [result(f"t{n}", n >= 13) for n in range(100)]
+    report = make_report(run(), results, cases)
+    assert report.overall.metrics["pass_rate"].value == 0.87
+    rates = {s.value: s.metrics["pass_rate"].value for s in report.segments if s.field == "type"}
+    assert rates == {"rare": 0.0, "usual": pytest.approx(87 / 90)}  # what the accuracy alone hides
+
+
 def test_a_metric_that_a_case_lacks_leaves_the_case_out() -> None:
     results = [result("a", True, {"groundedness": 1.0}), result("b", True), result("c", False, {"groundedness": 0.5})]
     grounded = make_report(run(), results, []).overall.metrics["groundedness"]

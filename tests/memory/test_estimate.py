@@ -26,7 +26,11 @@ def expected(file: ModelFile, settings: LoadSettings | None = None) -> MemoryEst
 
 @pytest.mark.parametrize(
     ("parameters", "bits", "gigabytes"),
-    [(7e9, 16, 14), (7e9, 8, 7), (7e9, 4, 3.5), (70e9, 16, 140), (70e9, 8, 70), (70e9, 4, 35), (8e9, 4, 4)],
+    [
+        *((1e9, 32, 4), (1e9, 16, 2), (1e9, 8, 1), (1e9, 4, 0.5), (1.6e12, 16, 3200)),
+        *((7e9, 32, 28), (7e9, 16, 14), (7e9, 8, 7), (7e9, 4, 3.5), (8e9, 4, 4)),
+        *((70e9, 32, 280), (70e9, 16, 140), (70e9, 8, 70), (70e9, 4, 35)),
+    ],
 )
 def test_weights_of_the_worked_examples(parameters: float, bits: float, gigabytes: float) -> None:
     assert weight_bytes(parameters, bits) == gigabytes * GB

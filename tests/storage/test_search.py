@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from storage.driver import Connection, connect
 from storage.indexes import COLUMNS
 from storage.search import MAX_NEIGHBOURS, match_expression
 from storage.store import FileStore
+from storage.word_scores import RANK
 from tests.data import shared
 from tests.storage import builders
 from tests.storage.builders import DIMENSION, chunk_of, document_of, embedder, put, query, vector_of
@@ -182,6 +185,23 @@ def test_a_query_meets_only_its_own_index(store: FileStore, index: Index) -> Non
     assert lexical(store, index, "beca") == ["beca de leyes"]
     assert texts(store, store.search.dense(other, vector_of("q"), EVERYTHING, 5)) == ["beca de otra"]
     assert store.search.document_frequency(index, ("bec", "otra", "none")) == {"bec": 1, "otra": 0, "none": 0}
+
+
+def test_bm25_has_the_formulas_usual_constants(tmp_path: Path) -> None:
+    """Three times a word that no other text has, in 300 tokens where the mean is 220."""
+    k1, b, weight, found = 1.2, 0.75, 2.0, 3
+    lengths = (300, 140, 220, 220)
+    c = connect(tmp_path / "w.db", "create")
+    c.execute("CREATE VIRTUAL TABLE words USING fts5 (heading, text, stems, exact)")
+    for length in lengths:
+        held = "moodle " * found if length == 300 else ""
+        c.execute("INSERT INTO words (text) VALUES (?)", (held + "x " * (length - len(held.split())),))
+    ((score,),) = c.execute("SELECT -rank FROM words WHERE words MATCH 'moodle' AND rank MATCH ?", (RANK,)).fetchall()
+    c.close()
+    idf, f = math.log((4 - 1 + 0.5) / (1 + 0.5)), weight * found
+    length = 1 - b + b * 300 / (sum(lengths) / 4)
+    assert sum(lengths) / 4 == 220
+    assert score == pytest.approx(idf * f * (k1 + 1) / (f + k1 * length))
 
 
 def test_bm25_on_xquad_keeps_its_measured_quality(store: FileStore, index: Index) -> None:
