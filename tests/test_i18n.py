@@ -18,13 +18,22 @@ ROOMS = ("workbench", "screens")
 
 
 def _sentences() -> Iterator[tuple[str, str]]:
-    """(where, sentence) of each literal that is given to ``tr``."""
+    """(where, sentence) of each literal that is given to ``tr``, and of each key's name and tooltip."""
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.Call) and _name(node.func) == "tr" and node.args:
-                    for literal in _literals(node.args[0]):
+                for told in _told(node) if isinstance(node, ast.Call) else ():
+                    for literal in filter(None, _literals(told)):
                         yield f"{path.relative_to(ROOT)}:{node.lineno}", literal
+
+
+def _told(call: ast.Call) -> list[ast.expr]:
+    """What of a call's arguments people read."""
+    if _name(call.func) == "tr":
+        return call.args[:1]
+    if _name(call.func) in ("Binding", "with_alt"):
+        return [*call.args[2:3], *(word.value for word in call.keywords if word.arg == "tooltip")]
+    return []
 
 
 def _name(function: ast.expr) -> str:
