@@ -202,6 +202,8 @@ def best_vectors(index: Index) -> tuple[str, str, str, Component]:
 def unpacked(connection: Connection, index: Index, blobs: Sequence[bytes], component: Component) -> Matrix:
     """Stored vectors of the index as unit vectors (n, kept dimension)."""
     centre = read_centre(connection, index.id) if component == "bit" else None
+    if not blobs:
+        return np.empty((0, index.dimension), np.float32)
     return unpack(rows_of(b"".join(blobs), component).reshape(len(blobs), -1), component, index.dimension, centre)
 
 

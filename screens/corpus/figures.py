@@ -48,7 +48,7 @@ def measured(found: Sequence[FormRecall], own: VectorForm) -> Content:
         head = tr(
             "Recall_ANN against exact: {count} of {passing} chunks stand in for questions", count=asked, passing=passing
         )
-    lines: list[Line] = [(head + "\n", Tone.STRONG)]
+    lines: list[Line] = [(head + (f" · {first.filter}" if first.filter else "") + "\n", Tone.STRONG)]
     for one in found:
         mark: Line = ("✓ ", Tone.GOOD) if one.form == own else "  "
         took = f"  {one.milliseconds:.1f} ms" if one.milliseconds is not None else ""
@@ -82,8 +82,9 @@ def _status(state: IndexState) -> Line:
     told = {
         "current": tr("questions meet it"),
         "kept": tr("was current: u goes back"),
-        "building": tr("beside: s switches to it") if state.whole else tr("not whole: b goes on"),
-    }[state.index.status]
+        "ready": tr("beside: s switches to it"),
+        "building": tr("not whole: b goes on"),
+    }[state.standing]
     there: Line = "" if state.installed else (" · " + tr("its embedder isn't installed"), Tone.BAD)
     return (told, there)
 

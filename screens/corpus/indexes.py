@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,7 +16,9 @@ from textual.widgets import Static
 from screens.corpus.figures import compared, described, measured
 from screens.dialogs import HELP, ChoiceDialog, ConfirmDialog
 from screens.messages import Snapshot
-from screens.style import Line, Tone, content, count, duration, size
+from screens.style import Line as Words
+from screens.style import Tone, content, count, duration, size
+from screens.tools.form import Answers, FormDialog, Line
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.corpus.chunking import describe_recipe
@@ -26,12 +28,14 @@ from workbench.indexing.forms import FORMS, form_name, stored_bytes
 from workbench.records.indexes import BuildProgress, IndexComparison, IndexState, InstalledEmbedder, RecallProgress
 
 if TYPE_CHECKING:
+    from screens.app import WorkbenchApp
     from workbench.desk import Desk
     from workbench.ports import Cancel
 
-MARKS: Final[dict[str, Line]] = {
+MARKS: Final[dict[str, Words]] = {
     "current": ("✓", Tone.GOOD),
     "kept": ("↶", Tone.ACCENT),
+    "ready": ("●", Tone.ACCENT),
     "building": ("◦", Tone.DIM),
 }
 STORED: Final = "…"
@@ -216,10 +220,20 @@ class IndexesScreen(ModalScreen[None]):
         )
 
     def action_measure(self) -> None:
-        """Every form against exact search, on questions that were asked (else chunks stand in)."""
+        """Every form against exact search, with the filter that Ask has unless another is given."""
         state = self._state
         if state is None:
             return
+        asked = cast("WorkbenchApp", self.app).ask_settings[0].filter
+        lines = [
+            Line("recall-filter", tr("Filter"), asked, tr("all of it")),
+            Line("recall-dataset", tr("Dataset"), "", tr("the questions that were asked; chunks where there are few")),
+        ]
+        dialog = FormDialog(tr("Measure recall against exact search"), lines, lambda answers: answers)
+        self.app.push_screen(dialog, lambda answers: self._measure(state, answers) if answers is not None else None)
+
+    def _measure(self, state: IndexState, answers: Answers) -> None:
+        on = answers["recall-dataset"], answers["recall-filter"]
 
         def done(found: RecallProgress | None) -> None:
             self._progress("")
@@ -230,7 +244,7 @@ class IndexesScreen(ModalScreen[None]):
         self._jobs.run(
             self,
             tr("recall"),
-            lambda cancel: self._desk.indexes.recall(state.index.id, cancel=cancel),
+            lambda cancel: self._desk.indexes.recall(state.index.id, *on, cancel),
             each=lambda found: Moved(tr("measuring {done}/{total}", done=found.done, total=found.total)),
             then=done,
             describe=lambda job, found: _describe(job, found.done, found.total),
@@ -322,12 +336,12 @@ def _columns() -> list[Column]:
 
 def _row(state: IndexState) -> Row:
     index = state.index
-    name: Line = index.embedder.name if state.installed else (index.embedder.name, Tone.BAD)
-    documents: Line = count(state.complete)
+    name: Words = index.embedder.name if state.installed else (index.embedder.name, Tone.BAD)
+    documents: Words = count(state.complete)
     if not state.whole:
         documents = (f"{count(state.complete)}/{count(state.documents)}", Tone.WARN)
     cells = (
-        MARKS[index.status],
+        MARKS[state.standing],
         str(index.id),
         name,
         (describe_recipe(index.recipe), Tone.DIM),

@@ -78,7 +78,7 @@ def test_undo_puts_everything_back_and_only_once(bench: Bench, curator: Curator)
     assert curator.undo().undone
     assert metadata(bench) == before
     assert [bench.store.corpus.document(i).given for i in ids(bench)] == [{}, {}]
-    with pytest.raises(NotFoundError):
+    with pytest.raises(NotFoundError, match="No edit of metadata is left"):
         curator.undo()
     with pytest.raises(UsageError, match="taken back"):
         curator.undo(1)

@@ -12,7 +12,7 @@ from screens.app import WorkbenchApp
 from screens.corpus.indexes import IndexesScreen
 from screens.corpus.lab import RechunkLab
 from tests.indexing.conftest import NAME, Lab
-from tests.screens.helpers import SMALL, WIDE, screen_text, settle
+from tests.screens.helpers import SMALL, WIDE, screen_text, sees, settle
 from workbench.corpus.chunking import parse_recipe
 from workbench.desk import Desk
 from workbench.errors import UsageError
@@ -72,7 +72,11 @@ async def test_each_form_is_measured_before_it_is_chosen_and_an_index_is_dropped
         await pilot.press("f2")
         await settle(pilot)
         await pilot.press("I", "m")
+        await sees(pilot, "Measure recall")
+        app.screen.query_one("#recall-filter", Input).value = "tokens > 0"
+        await pilot.press("ctrl+s")
         await settle(pilot)
+        assert "chunks stand in for questions · tokens > 0" in screen_text(app)
         assert "Recall_ANN against exact: 6 of 6 chunks stand in for questions" in screen_text(app)
         await pilot.press("b")
         await settle(pilot)

@@ -116,9 +116,23 @@ def test_recall_is_measured_against_exact_with_the_filter_on(lab: Lab) -> None:
     assert {one.passing for one in found.measured} == {2}
     assert by_form[VectorForm("bit")].bytes == 6 * 16 / 8
     assert lab.indexes.measured(1) == found.measured
+    with pytest.raises(UsageError, match="No chunk passes"):
+        list(lab.indexes.recall(1, filter_text="tokens > 100000"))
     built = lab.build(form="bit+float32").index
     *_, own = lab.indexes.recall(built.id)
     assert next(one for one in own.measured if one.form == built.form).milliseconds is not None
+
+
+def test_an_approximate_index_tells_its_recall_with_every_answer(lab: Lab) -> None:
+    def told() -> list[str]:
+        return [lane.note for lane in Searcher(lab.store, HashEmbedder()).search("pump", SearchOptions(NAME)).lanes]
+
+    assert told() == ["", ""]
+    lab.indexes.switch(lab.build(form="int8").index.id)
+    assert told()[1] == "int8: its recall against exact was never measured"
+    list(lab.indexes.recall(2, filter_text='source_id = "1.md" OR source_id = "2.md"'))
+    assert told()[1].startswith("int8: Recall_ANN@2 1.000 [")
+    assert told()[1].endswith(' · source_id = "1.md" OR source_id = "2.md"')
 
 
 def test_recall_without_exact_vectors_says_what_to_build(lab: Lab) -> None:

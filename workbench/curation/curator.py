@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.corpus.metadata import checked, merge
-from workbench.errors import UsageError
+from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Store
 from workbench.records.corpus import Document, Metadata, MetaValue
@@ -69,6 +69,12 @@ class Curator:
             UsageError: it was undone before, or a document was changed since.
         """
         last = edit_id or next((edit.id for edit in self._store.curation.edits() if not edit.undone), 0)
+        if not last:
+            raise NotFoundError(
+                tr("Nothing to take back"),
+                tr("No edit of metadata is left."),
+                tr("workbench edits lists what was taken back."),
+            )
         return self._store.curation.undo(last)
 
     def edits(self) -> tuple[MetadataEdit, ...]:

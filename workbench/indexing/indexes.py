@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from workbench.corpus.chunking import describe_recipe
 from workbench.errors import MissingModelError, UsageError
@@ -16,9 +14,9 @@ from workbench.indexing.embedders import Embedders
 from workbench.indexing.forms import form_name, parse_form, stored_bytes
 from workbench.indexing.installed import installed_embedders
 from workbench.indexing.recall import measure_recall
+from workbench.indexing.recalled import keep_recall, kept_recall
 from workbench.indexing.rechunking import Recutter
 from workbench.ports import Cancel, Embedder, Store
-from workbench.records.codec import decode, encode
 from workbench.records.corpus import Index, Recipe
 from workbench.records.indexes import (
     BuildProgress,
@@ -31,8 +29,6 @@ from workbench.records.indexes import (
     RecallProgress,
 )
 from workbench.retrieval.filters import combine, parse_filter
-
-_MEASURED: Final = "indexes.recall.{index}"
 
 
 class Indexes:
@@ -173,7 +169,7 @@ class Indexes:
     def drop(self, index_id: int) -> None:
         """Removes it for good. Raises NotFoundError, and UsageError for the current one."""
         self._store.indexes.drop(index_id)
-        self._store.settings.set(_MEASURED.format(index=index_id), "")
+        keep_recall(self._store, index_id, ())
 
     # -- judging ---------------------------------------------------------------------------------------------------
 
@@ -221,12 +217,11 @@ class Indexes:
         for progress in measure_recall(self._store, index, embedder, questions, where, filter_text, cancel):
             yield progress
         if progress:
-            self._store.settings.set(_MEASURED.format(index=index_id), json.dumps(encode(progress.measured)))
+            keep_recall(self._store, index_id, progress.measured)
 
     def measured(self, index_id: int) -> tuple[FormRecall, ...]:
         """What ``recall`` found last; nothing before."""
-        stored = self._store.settings.get(_MEASURED.format(index=index_id))
-        return tuple(decode(FormRecall, row) for row in json.loads(stored)) if stored else ()
+        return kept_recall(self._store, index_id)
 
     def preview(
         self, collection: str, recipe: Recipe, document_ids: Sequence[str], cancel: Cancel | None = None

@@ -36,6 +36,11 @@ class IndexState:
         """Every document is in it."""
         return self.complete == self.documents
 
+    @property
+    def standing(self) -> str:
+        """Its status, "ready" for one that was built whole and waits to be switched to."""
+        return "ready" if self.whole and self.index.status == "building" else self.index.status
+
 
 @dataclass(frozen=True, slots=True)
 class FormRecall:

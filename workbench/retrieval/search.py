@@ -9,6 +9,7 @@ from typing import Final
 
 from workbench.errors import Cancelled, EngineError, MissingModelError, NotFoundError, UsageError
 from workbench.i18n import tr
+from workbench.indexing.recalled import recall_note
 from workbench.ports import Cancel, Embedder, Embedding, Reranker, Store, Vector
 from workbench.records.corpus import Index
 from workbench.records.rerankers import LATE, NONE
@@ -211,7 +212,8 @@ class Searcher:
         if reason:
             return LaneResult("dense", (), k, 0.0, reason)
         try:
-            return _timed("dense", k, lambda: self._nearest(index, analysis, where, k))
+            found = _timed("dense", k, lambda: self._nearest(index, analysis, where, k))
+            return replace(found, note=recall_note(self._store, index))
         except EngineError as error:
             return LaneResult("dense", (), k, 0.0, f"{error.title}: {error.message}")
 

@@ -56,15 +56,20 @@ def _row(state: IndexState) -> tuple[str, ...]:
     own = next((one for one in state.measured if one.form == index.form), None)
     return (
         str(index.id),
-        tr(index.status),
+        tr(state.standing),
         index.embedder.name + ("" if state.installed else f" ({tr('not installed')})"),
         form_name(index.form),
         f"{state.complete:,}" if state.whole else f"{state.complete:,}/{state.documents:,}",
         f"{index.vectors:,}",
         size(round(state.bytes)),
-        f"{own.recall.value:.3f} @{own.k}" if own else "–",
+        _own_recall(own) if own else "–",
         describe_recipe(index.recipe),
     )
+
+
+def _own_recall(own: FormRecall) -> str:
+    filtered = f" · {own.filter}" if own.filter else ""
+    return f"{own.recall.value:.3f} @{own.k}{filtered}"
 
 
 @indexes.command()
