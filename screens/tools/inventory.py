@@ -22,7 +22,7 @@ from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.i18n import tr
 from workbench.inventory.inventory import FILTERS
 from workbench.inventory.words import filter_name, takes
-from workbench.money.money import price_name
+from workbench.money.money import price_words
 from workbench.records.inventory import Filter, Offer, ProbeReport, VersionPolicy
 from workbench.records.servers import short_name
 
@@ -80,7 +80,7 @@ class InventoryTab(FindingTab):
     def _read_list(self) -> Listed:
         found = self.desk.inventory.offers()
         stale = frozenset(o.name for o in found if self.desk.inventory.stale(o))
-        prices = {price_name(p): f"{p.input:g}/{p.output:g} {p.currency}" for p in self.desk.money.prices()}
+        prices = {o.name: price_words(self.desk.money.price_of(o.provider, short_name(o.model))) for o in found}
         return Listed({o.name: o for o in found}, stale, prices)
 
     def _show(self, listed: Listed) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,19 +12,30 @@ import pytest
 
 from storage import open_store
 from tests.answers.fake_generator import FakeGenerator
+from tests.cli.conftest import Cli, cli
+from tests.servers.conftest import playing
+from tests.servers.test_recorded import OLLAMA
 from workbench import paths
 from workbench.desk import Desk
 from workbench.errors import EngineError, NotFoundError, ServerError, UsageError
 from workbench.inventory.probe import probe
 from workbench.ports import Generator
 from workbench.records.inventory import Offer, Passed, ProbeReport
+from workbench.records.money import Price
+from workbench.records.servers import ContractCheck, ContractReport
 
+__all__ = ["cli"]
 TODAY = date.today()
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    opened = Desk(open_store(tmp_path / "lab.db"))
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "lab.db"
+
+
+@pytest.fixture
+def desk(file: Path) -> Iterator[Desk]:
+    opened = Desk(open_store(file))
     yield opened
     opened.close()
 
@@ -69,6 +80,26 @@ def test_a_model_that_is_a_path_goes_by_its_files_name(desk: Desk) -> None:
     assert desk.inventory.offer("http://127.0.0.1:9#m.gguf") == desk.inventory.offer("m.gguf") == offer
     list(desk.inventory.probe("http://127.0.0.1:9#m.gguf"))
     assert desk.inventory.offer("m.gguf").filters["usable"].passed is False
+
+
+def test_a_scan_keeps_what_no_server_tells_and_knows_what_a_contract_found(desk: Desk, cli: Cli, file: Path) -> None:
+    with playing(OLLAMA) as server:
+        desk.servers.add(server.url)
+        name = f"{server.url}#smollm2:135m"
+        desk.inventory.put(Offer(server.url, "smollm2:135m", retention="none", version="pinned"))
+        held = ContractCheck("schema", "a JSON schema holds", "kept", "{}", 1.0)
+        desk.servers.reports.keep(ContractReport(server.url, "ollama", "1", "smollm2:135m", (held,), datetime.now(UTC)))
+        desk.inventory.scan()
+        found = desk.inventory.offer(name)
+        assert (found.context, found.tools, found.json) == (4096, True, True)
+        assert (found.retention, found.version) == ("none", "pinned")
+        desk.money.put_price(Price(server.url, "smollm2:135m", "EUR", 2.0, 8.0, TODAY))
+        desk.close()
+    added = cli("--db", file, "inventory", "add", server.url, "smollm2:135m", "--region", "here", "--tools", "no")
+    assert added.code == 0
+    row = next(line for line in cli("--db", file, "inventory").out.splitlines() if "smollm2:135m" in line)
+    for told in ("4,096", "2/8 EUR", "text, JSON", "here · none · pinned"):
+        assert told in row
 
 
 def test_a_healthy_model_passes_every_layer() -> None:

@@ -56,6 +56,10 @@ class Inventory:
             )
         return found[0]
 
+    def known(self, provider: str, model: str) -> Offer | None:
+        """What is written down of a provider's model, by its id or its short name."""
+        return next((o for o in self.offers() if o.provider == provider and f"{provider}#{model}" in _names(o)), None)
+
     def put(self, offer: Offer) -> Offer:
         """Writes an offer down, in place of the earlier one; the filters that it doesn't mention stay as they were."""
         if not offer.provider.strip() or not offer.model.strip():
@@ -83,11 +87,20 @@ class Inventory:
         return (date.today() - offer.checked).days > STALE_DAYS
 
     def scan(self, cancel: Cancel | None = None) -> tuple[Offer, ...]:
-        """Writes down the model files of this machine and what its servers serve, as of today."""
+        """Writes down the model files of this machine and what its servers serve, as of today.
+
+        What a person knows and no server tells (retention, version policy) stays; whether a server's model can be held
+        to a JSON schema is what its last contract report found.
+        """
         found = [_of_file(file) for file in self._library.files() if not file.problem and file.kind == "model"]
         for server in self._servers.discover(cancel):
-            found += [_of_server(server, model) for model in server.models]
-        return tuple(self.put(offer) for offer in found)
+            found += [_of_server(server, model, self._held_to_json(server, model)) for model in server.models]
+        return tuple(self.put(_beside(offer, self._entries.get(Offer, offer.name))) for offer in found)
+
+    def _held_to_json(self, server: Server, model: ServedModel) -> bool | None:
+        reports = self._servers.reports.all(server.endpoint.url, model.id)
+        outcomes = [check.outcome for report in reports[:1] for check in report.checks if check.key == "schema"]
+        return outcomes[0] == "kept" if outcomes else None
 
     def probe(self, name: str, cancel: Cancel | None = None, seconds: float = SECONDS) -> Iterator[ProbeReport]:
         """Brings a model up and tries each layer of a call; what was found joins the inventory's filters.
@@ -161,7 +174,21 @@ def _of_file(file: ModelFile) -> Offer:
     )
 
 
-def _of_server(server: Server, model: ServedModel) -> Offer:
+def _beside(seen: Offer, known: Offer | None) -> Offer:
+    """What was seen, and of what that doesn't tell what was known."""
+    if known is None:
+        return seen
+    return replace(
+        seen,
+        context=seen.context or known.context,
+        tools=known.tools if seen.tools is None else seen.tools,
+        json=known.json if seen.json is None else seen.json,
+        retention=known.retention or seen.retention,
+        version=known.version or seen.version,
+    )
+
+
+def _of_server(server: Server, model: ServedModel, held_to_json: bool | None) -> Offer:
     where = {"machine": tr("this machine"), "network": tr("the network"), "cloud": tr("the cloud")}
     url = server.endpoint.url
     has = {name.casefold() for name in model.capabilities}
@@ -172,6 +199,7 @@ def _of_server(server: Server, model: ServedModel) -> Offer:
         model.context,
         ("embedding",) if model.kind == "embedding" else ("text", *(("image",) if "vision" in has else ())),
         tools="tools" in has if has else None,
+        json=held_to_json,
         region=where[model.reach],
         checked=date.today(),
         filters={"exists": Passed(True, tr("{kind} lists it", kind=server.kind), date.today())},

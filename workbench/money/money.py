@@ -68,16 +68,19 @@ class Money:
         """It was looked up more than 90 days ago."""
         return is_stale(price, date.today())
 
-    def cost_of(self, usage: UsageSum) -> tuple[float, str] | None:
-        """What a sum of one model on one server costs, with its currency; None where no price is known for it.
+    def price_of(self, provider: str, model: str) -> Price | None:
+        """What a call of that model costs: the price of its provider, else of any ("*"); None where none is known.
 
-        A price is of a call when it names its model, and as its provider the server's address or "*".
+        Args:
+            provider: "local", a server's address, or a name; ``model`` as the ledger names it.
         """
-        found = [p for p in self.prices() if p.model == usage.model and p.provider in (usage.server or "local", "*")]
-        if not found:
-            return None
-        price = min(found, key=lambda p: p.provider == "*")
-        return call_cost(usage.usage, price), price.currency
+        found = [p for p in self.prices() if p.model == model and p.provider in (provider, "*")]
+        return min(found, key=lambda p: p.provider == "*", default=None)
+
+    def cost_of(self, usage: UsageSum) -> tuple[float, str] | None:
+        """What a sum of one model on one server costs, with its currency; None where no price is known for it."""
+        price = self.price_of(usage.server or "local", usage.model)
+        return (call_cost(usage.usage, price), price.currency) if price else None
 
     def mean_call(self, model: str = "") -> Usage | None:
         """The mean call of the ledger, of one model or of all; None when it is empty."""
@@ -112,3 +115,8 @@ class Money:
 def price_name(price: Price) -> str:
     """ "provider#model"."""
     return f"{price.provider}#{price.model}"
+
+
+def price_words(price: Price | None) -> str:
+    """ "2/8 EUR": a million tokens read and written; "" for none."""
+    return f"{price.input:g}/{price.output:g} {price.currency}" if price else ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from datetime import date
-from typing import cast
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any, cast
 
 import click
 
@@ -14,8 +15,8 @@ from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.inventory.inventory import FILTERS
 from workbench.inventory.words import layer_name, marks, takes
-from workbench.money.money import price_name
-from workbench.records.inventory import Filter, Offer, ProbeReport, VersionPolicy
+from workbench.money.money import price_words
+from workbench.records.inventory import Filter, Offer, ProbeReport
 from workbench.records.servers import short_name
 
 CHOICE = click.Choice(["yes", "no"])
@@ -35,7 +36,7 @@ def inventory(context: click.Context, as_json: bool) -> None:
     with context.obj.desk("read") as desk:
         found = desk.inventory.offers()
         stale = {o.name for o in found if desk.inventory.stale(o)}
-        prices = {price_name(p): f"{p.input:g}/{p.output:g} {p.currency}" for p in desk.money.prices()}
+        prices = {o.name: price_words(desk.money.price_of(o.provider, short_name(o.model))) for o in found}
     if as_json:
         print_json(found)
         return
@@ -57,7 +58,7 @@ def inventory(context: click.Context, as_json: bool) -> None:
             o.provider,
             short_name(o.model),
             f"{o.context:,}" if o.context else "–",
-            prices.get(o.name, "–"),
+            prices[o.name] or "–",
             takes(o),
             " · ".join(part for part in (o.region, o.retention, o.version) if part),
             marks(o),
@@ -81,36 +82,45 @@ def scan(front: FrontEnds) -> None:
 @inventory.command()
 @click.argument("provider")
 @click.argument("model")
-@click.option("--endpoint", default="", help="The address that is called.")
+@click.option("--endpoint", help="The address that is called.")
 @click.option("--context", "context_", type=click.IntRange(1), help="Tokens of its window.")
-@click.option("--modality", "modalities", multiple=True, default=("text",), help="text, image, audio, embedding.")
+@click.option("--modality", "modalities", multiple=True, help="text, image, audio, embedding.")
 @click.option("--tools", type=CHOICE, help="It takes tool definitions.")
 @click.option("--json-schema", type=CHOICE, help="It can be held to a schema.")
-@click.option("--retention", default="", help="What is kept of what you send.")
-@click.option("--region", default="", help="Where it is computed and kept.")
+@click.option("--retention", help="What is kept of what you send.")
+@click.option("--region", help="Where it is computed and kept.")
 @click.option("--version", type=click.Choice(["pinned", "stable", "preview", "latest"]), help="What its name means.")
 @click.option("--checked", type=click.DateTime(["%Y-%m-%d"]), help="The day this was true [today].")
 @click.pass_obj
-def add(front: FrontEnds, /, provider: str, model: str, endpoint: str, context_: int | None, **facts: object) -> None:
-    """Writes a model of a provider down, or changes what is known of it."""
-    checked = facts["checked"]
-    yes = {None: None, "yes": True, "no": False}
+def add(
+    front: FrontEnds,
+    provider: str,
+    model: str,
+    endpoint: str | None,
+    context_: int | None,
+    modalities: tuple[str, ...],
+    tools: str | None,
+    json_schema: str | None,
+    retention: str | None,
+    region: str | None,
+    version: str | None,
+    checked: datetime | None,
+) -> None:
+    """Writes a model of a provider down, or changes what is known of it: what is left out stays as it is."""
+    told: dict[str, Any] = {
+        "endpoint": endpoint,
+        "context": context_,
+        "modalities": modalities or None,
+        "tools": None if tools is None else tools == "yes",
+        "json": None if json_schema is None else json_schema == "yes",
+        "retention": retention,
+        "region": region,
+        "version": version,
+        "checked": checked.date() if checked else date.today(),
+    }
     with front.desk("create") as desk:
-        offer = desk.inventory.put(
-            Offer(
-                provider,
-                model,
-                endpoint,
-                context_,
-                cast(tuple[str, ...], facts["modalities"]),
-                yes[cast("str | None", facts["tools"])],
-                yes[cast("str | None", facts["json_schema"])],
-                str(facts["retention"]),
-                str(facts["region"]),
-                cast(VersionPolicy, facts["version"] or ""),
-                checked.date() if hasattr(checked, "date") else date.today(),
-            )
-        )
+        known = desk.inventory.known(provider, model) or Offer(provider, model)
+        offer = desk.inventory.put(replace(known, **{name: fact for name, fact in told.items() if fact is not None}))
     say(tr("“{name}” is written down.", name=offer.name))
 
 
