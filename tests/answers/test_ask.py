@@ -15,6 +15,7 @@ from tests.library import DOCUMENTS, NAME, open_library
 from workbench import __version__
 from workbench.answers.ask import Asker
 from workbench.answers.manifest import new_trace_id
+from workbench.answers.prompt import fingerprint
 from workbench.errors import EngineError, FilterError, NotFoundError, UsageError
 from workbench.ports import Cancel, Embedder, Store
 from workbench.records.answers import Answer, AskOptions, Context, Decision, Generation, Outcome, Trace
@@ -392,6 +393,8 @@ def test_the_prompt_shows_the_evidence_in_the_order_asked_for_and_labels_stay_by
     prompt = model.prompts[0]
     assert 0 < prompt.index('id="F2"') < prompt.index('id="F1"')
     assert last.manifest.settings["ask.order"] == "best_last"
+    assert last.manifest.settings["model.prompt"] == fingerprint()
+    assert "model.prompt" not in ask(store, embedder=HashEmbedder())[-1].manifest.settings  # none was written
     answer([last], "answered")
 
 

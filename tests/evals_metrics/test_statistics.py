@@ -130,6 +130,16 @@ def test_few_pairs_are_never_significant() -> None:
         paired_difference(np.zeros(2), np.zeros(3))
 
 
+def test_no_flip_among_seven_cases_is_no_certainty_that_there_is_none() -> None:
+    same, _ = paired_difference(np.ones(7), np.ones(7), shares=True)
+    assert same.value == 0.0
+    assert same.high == -same.low == pytest.approx(wilson(0.0, 7).high)
+    lower, _ = paired_difference(np.full(12, 0.2), np.ones(12), shares=True)
+    assert (lower.value, lower.high) == (pytest.approx(0.8), pytest.approx(0.8 * 0.7575 + 0.2425, abs=1e-4))
+    assert lower.low < lower.value < lower.high < 1.0
+    assert paired_difference(np.full(7, 40.0), np.full(7, 40.0))[0].low == 0.0  # nothing bounds what isn't a share
+
+
 def test_paired_percentiles_and_ratios() -> None:
     slow = np.linspace(100, 200, 60)
     difference, p = paired_difference(slow, slow / 2, quantile(0.95))

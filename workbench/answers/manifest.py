@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 import workbench
+from workbench.answers.prompt import fingerprint
 from workbench.corpus.chunking.recipes import describe_recipe
 from workbench.ports import Embedder, Generator
 from workbench.records.answers import AskOptions, Manifest
@@ -90,4 +91,4 @@ def _settings(
                 value = " ".join(f"{v[0]}={v[1]}" if isinstance(v, tuple) else str(v) for v in value)
             if value is not None:
                 flat[f"{prefix}.{field.name}"] = value
-    return flat
+    return flat | {"model.prompt": fingerprint()} if load else flat

@@ -149,7 +149,9 @@ def _metrics(tally: Sequence[tuple[Ranks, Ranks]]) -> Iterator[MetricChange]:
             a, b = (((r > 0) & (r <= k)).astype(float) for r in ranks)
             p = mcnemar(int((b > a).sum()), int((a > b).sum()))
             before, after = (wilson(float(side.mean()), len(side)) for side in (a, b))
-            yield MetricChange(f"{lane} recall@{k}", before, after, paired_difference(a, b)[0], p, "McNemar")
+            yield MetricChange(
+                f"{lane} recall@{k}", before, after, paired_difference(a, b, shares=True)[0], p, "McNemar"
+            )
         a, b = (np.divide(1.0, r, out=np.zeros(len(r)), where=r > 0) for r in ranks)
-        difference, p = paired_difference(a, b)
+        difference, p = paired_difference(a, b, shares=True)
         yield MetricChange(f"{lane} mrr@{CUT}", bounded_mean(a), bounded_mean(b), difference, p, "paired bootstrap")

@@ -95,5 +95,5 @@ def loss(baseline: Sequence[bool], quantized: Sequence[bool]) -> Estimate:
     Raises:
         ValueError: no cases, or not the same number of them.
     """
-    found, _ = paired_difference(np.array(quantized, np.float64), np.array(baseline, np.float64))
+    found, _ = paired_difference(np.array(quantized, np.float64), np.array(baseline, np.float64), shares=True)
     return found

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from workbench.evals.measuring.scoring import HEADLINES, Column, columns, describe, estimate, sample, statistic
 from workbench.evals.measuring.segments import groups_of
-from workbench.evals.measuring.statistics import FEW, mcnemar, paired_difference
+from workbench.evals.measuring.statistics import FEW, Sample, mcnemar, paired_difference
 from workbench.i18n import tr
 from workbench.records.cases import Case
 from workbench.records.codec import TYPE_KEY, encode
@@ -182,11 +182,18 @@ def _change(name: str, a: Column, b: Column) -> MetricChange | None:
     first, second = estimate(metric, before), estimate(metric, after)
     if not all(abs(e.value) < float("inf") for e in (first, second)):
         return None
-    difference, p = paired_difference(before, after, statistic(metric))
+    shares = (
+        metric.kind in ("rate", "mean") and metric.bounded and all(_within_0_1(values) for values in (before, after))
+    )
+    difference, p = paired_difference(before, after, statistic(metric), shares=shares)
     if metric.kind != "rate":
         return MetricChange(name, first, second, difference, p, "paired bootstrap")
     exact = mcnemar(int((after > before).sum()), int((after < before).sum()))
     return MetricChange(name, first, second, difference, exact, "McNemar")
+
+
+def _within_0_1(values: Sample) -> bool:
+    return bool(((values >= 0) & (values <= 1)).all())
 
 
 def _left_out(

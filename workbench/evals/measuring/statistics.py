@@ -142,12 +142,18 @@ def mcnemar(fixed: int, broken: int) -> float:
 
 
 def paired_difference(
-    a: Sample, b: Sample, statistic: StatisticOf = mean, *, resamples: int = RESAMPLES
+    a: Sample, b: Sample, statistic: StatisticOf = mean, *, shares: bool = False, resamples: int = RESAMPLES
 ) -> tuple[Estimate, float]:
     """The statistic of b less that of a over the same cases, resampled together; and its two-sided p-value.
 
+    Where all cases differ by the same there is nothing to resample, and no flip among seven cases would pass for
+    certainty that there is none: for ``shares`` Wilson's interval of the cases that differ otherwise stands in.
+
     The p-value is twice the share of resamples on the other side of no difference (one added, so never 0), and at
     least 2^(1−m) for m cases that differ: no paired test of m differences can be surer, and a bootstrap of few would.
+
+    Args:
+        shares: the statistic is the mean, and all values are within 0–1.
 
     Raises:
         ValueError: no cases, or a and b not of one shape.
@@ -158,6 +164,8 @@ def paired_difference(
         drawn = _resampled(lambda p: statistic(b[..., p]) - statistic(a[..., p]), a.shape[-1], resamples)
     drawn[np.isnan(drawn)] = 0.0
     difference = _percentile_interval(float(statistic(b) - statistic(a)), a.shape[-1], drawn, "paired bootstrap")
+    if shares and ((b - a) == (b - a)[0]).all():
+        difference = _same_difference(difference)
     differing = int(np.atleast_2d(a != b).any(axis=0).sum())
     tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     p = max(2 * (tail + 1) / (resamples + 1), math.ldexp(1.0, 1 - differing))
@@ -217,6 +225,13 @@ def _percentile_interval(value: float, n: int, drawn: NDArray[np.float64], metho
         return Estimate(value, n, low, high, method)
     finite = [value, *drawn[np.isfinite(drawn)].tolist()]
     return Estimate(value, n, max(low, min(finite)), min(high, max(finite)), method + OPEN)
+
+
+def _same_difference(found: Estimate) -> Estimate:
+    """At most Wilson's share of cases differs otherwise, each by a whole point at most."""
+    otherwise = wilson(0.0, found.n).high
+    kept = found.value * (1 - otherwise)
+    return replace(found, low=max(-1.0, kept - otherwise), high=min(1.0, kept + otherwise), method=NO_SPREAD)
 
 
 def _picks(n: int, resamples: int) -> list[NDArray[np.intp]]:

@@ -85,7 +85,7 @@ def _try(searcher: Searcher, anchors: Anchors, options: SearchOptions, case: Cas
 def _interval(tried: Sequence[_Tried]) -> tuple[float, float]:
     """Of the change of R@1, 95 %, the questions resampled with both their rankings."""
     first = np.array([[one.before == 1 for one in tried], [one.after == 1 for one in tried]], float)
-    change, _ = paired_difference(first[0], first[1])
+    change, _ = paired_difference(first[0], first[1], shares=True)
     return change.low, change.high
 
 
