@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
+from textual.widgets import Static
 
 from screens.dialogs import HELP
 from screens.style import Line, Tone, content, count
@@ -37,10 +38,16 @@ class ProblemsScreen(ModalScreen[None]):
             box.border_title = content(f"{dataset.name} ── {told}")
             box.border_subtitle = content(tr("esc closes"))
             yield Grid([Column("", 1), Column(tr("line"), 6, "right"), Column(tr("reason"), 0)])
+            yield Static("", id="problem-note")
 
     def on_mount(self) -> None:
         """Fills it."""
         self.query_one(Grid).show([_row(n, problem) for n, problem in enumerate(self._imported.problems)])
+
+    def on_grid_highlighted(self, event: Grid.Highlighted) -> None:
+        """The reason under the cursor, whole."""
+        if event.key:
+            self.query_one("#problem-note", Static).update(content(self._imported.problems[int(event.key)].reason))
 
 
 def _row(number: int, problem: RowProblem) -> Row:
