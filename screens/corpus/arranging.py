@@ -39,11 +39,11 @@ class Arranging(Changing):
         """Asks for the order."""
         orders = {
             "document": (tr("as in the documents"), tr("in the order in which they were read")),
-            "tokens": (tr("tokens"), tr("by the embedder's tokenizer, the shortest first")),
-            "length": (tr("length"), tr("in characters, the shortest first")),
+            "tokens": (tr("tokens"), tr("by the embedder, fewest first")),
+            "length": (tr("length"), tr("in characters, fewest first")),
             "language": (tr("language"), ""),
-            "date": (tr("date"), tr("of the document, the oldest first")),
-            "hits": (tr("times found"), tr("by questions and cases, the most found first")),
+            "date": (tr("date"), tr("of the document, oldest first")),
+            "hits": (tr("times found"), tr("by questions and cases, most first")),
         }
         rows = [Row(order, (name, (told, Tone.DIM))) for order, (name, told) in orders.items()]
         chosen = self.query_one(ChunkPane).asked.order

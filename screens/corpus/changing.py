@@ -76,7 +76,10 @@ class Changing(ModeScreen):
 
     def action_delete(self) -> None:
         """Asks, then deletes."""
-        documents = self.acted_on()
+        self.ask_delete(self.acted_on())
+
+    def ask_delete(self, documents: list[Document]) -> None:
+        """Asks whether these are to go."""
         if documents:
             dialog = DeleteDialog(documents)
             self.app.push_screen(dialog, lambda answer: self._delete(documents, answer) if answer else None)
@@ -94,7 +97,10 @@ class Changing(ModeScreen):
 
     def action_edit(self) -> None:
         """Asks what to change, then changes it."""
-        documents = self.acted_on()
+        self.ask_edit(self.acted_on())
+
+    def ask_edit(self, documents: list[Document]) -> None:
+        """Asks what to change of these."""
         if not documents:
             return
         failed = self.failed(*documents)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -14,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from screens.corpus.healthlines import found
+from screens.corpus.remedies import ACTS, Act, Decision, act_words
 from screens.dialogs import HELP, ConfirmDialog
 from screens.messages import Snapshot
 from screens.style import Line, Tone, content, count, duration, milliseconds, size
@@ -21,7 +23,7 @@ from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.errors import Cancelled
 from workbench.i18n import tr
-from workbench.records.health import Finding, Health, HealthCheck, Histogram, RepairProgress, Severity, SpaceMap
+from workbench.records.health import Finding, Health, HealthCheck, Histogram, Repair, RepairProgress, Severity, SpaceMap
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -37,8 +39,8 @@ _PLOT: Final = "plot "
 _MORE: Final = "more"
 _BAR: Final = 40
 _TINY: Final = 0.001
-_LONG_MS: Final = 10_000  # from which on an examination is told in seconds
 """Tables that hold less of the file are not listed."""
+_LONG_MS: Final = 10_000  # from which on an examination is told in seconds
 
 
 class HealthMoved(Snapshot):
@@ -57,14 +59,14 @@ class Told(Snapshot):
         self.words = words
 
 
-class HealthScreen(ModalScreen[Finding | None]):
-    """Checks on the left, what one found on the right; dismisses with the finding to go to."""
+class HealthScreen(ModalScreen[Finding | Decision | None]):
+    """Checks on the left, what one found on the right; dismisses with the finding to go to, or what to decide on it."""
 
     CSS_PATH = ["../dialogs.tcss", "corpus.tcss"]  # noqa: RUF012 -- Textual declares it as an instance variable
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- as above
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "examine", "Check again", id="health.examine"),
-        Binding("f", "fix", "Fix", id="health.fix", tooltip="Makes the repair that the check names"),
+        Binding("f", "fix", "Fix", id="health.fix", tooltip="Makes the check's repair, or opens what decides"),
         Binding("tab", "app.focus_next", "Other list", show=False, id="health.other"),
         Binding("escape,q", "leave", "Back", id="health.leave", tooltip="Stops what runs; else back to the documents"),
         *HELP,
@@ -174,7 +176,7 @@ class HealthScreen(ModalScreen[Finding | None]):
         """What is chosen has a repair."""
         key = self.query_one("#checks", Grid).key
         check = self._check(key)
-        return key == _SPACE or bool(check and check.repair)
+        return key == _SPACE or bool(check and (check.repair or _act(check)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No repair where there is nothing to repair."""
@@ -266,18 +268,40 @@ class HealthScreen(ModalScreen[Finding | None]):
         check = self._check(key)
         if key == _SPACE:
             self._run(tr("space"), self._compact)
-        elif check is None:
+        elif check is None or self._job is not None:
             return
         elif check.repair == "retire":
             question = tr("They are kept, and no longer found. Documents: {count}.", count=count(len(check.findings)))
-            dialog = ConfirmDialog(tr("Retire these documents?"), question, tr("Retire"), tr("Keep"))
-            self.app.push_screen(dialog, lambda yes: self._run(tr("repair"), lambda: self._fix(check)) if yes else None)
-        else:
-            self._run(tr("repair"), lambda: self._fix(check))
+            self._ask_retire(tr("Retire these documents?"), question, lambda: self._fix(check, check.repair))
+        elif check.repair:
+            self._run(tr("repair"), lambda: self._fix(check, check.repair))
+        elif act := _act(check):
+            self._decide(check, act)
 
-    def _fix(self, check: HealthCheck) -> Job:
-        health = self._health
-        assert health is not None  # noqa: S101 -- the check is one of it
+    def _ask_retire(self, title: str, question: str, fix: Callable[[], Job]) -> None:
+        dialog = ConfirmDialog(title, question, tr("Retire"), tr("Keep"))
+        self.app.push_screen(dialog, lambda yes: self._run(tr("repair"), fix) if yes else None)
+
+    def _decide(self, check: HealthCheck, act: Act) -> None:
+        """Asks here, or leaves with what is to be decided."""
+        chosen = self.query_one("#findings", Grid).key
+        one = check.findings[int(chosen) if chosen.isdigit() else 0]
+        only = replace(check, findings=(replace(one, id=one.document),))
+        match act:
+            case "read":
+                self._run(tr("repair"), lambda: self._fix(check, "ingest"))
+            case "retire":
+                name = one.name.rpartition(" #")[0]
+                question = tr("It is kept, and no longer found: {name}.", name=name)
+                self._ask_retire(tr("Retire this document?"), question, lambda: self._fix(only, "retire"))
+            case "filter":
+                self.dismiss(Decision(act, (one.document,)))
+            case _:
+                self.dismiss(Decision(act, tuple(dict.fromkeys(found.document for found in check.findings))))
+
+    def _fix(self, check: HealthCheck, repair: Repair) -> Job:
+        assert self._health is not None  # noqa: S101 -- the check is one of it
+        health = replace(self._health, checks=(check,))
 
         def told(progress: RepairProgress) -> Told:
             return Told(progress.told or f"{tr(progress.repair)} {count(progress.done)}/{count(progress.total)}")
@@ -288,11 +312,9 @@ class HealthScreen(ModalScreen[Finding | None]):
         return self._jobs.run(
             self,
             tr("repair"),
-            lambda cancel: self._desk.doctor.repair(health, check.repair, cancel, only=check.key),
+            lambda cancel: self._desk.doctor.repair(health, repair, cancel, only=check.key),
             each=told,
-            then=lambda last: self._mended(
-                last.told if last and last.finished else tr("Stopped: what was done stays.")
-            ),
+            then=then,
             failed=self._broke,
         )
 
@@ -329,6 +351,11 @@ class HealthScreen(ModalScreen[Finding | None]):
         self._progress(str(error))
 
 
+def _act(check: HealthCheck) -> Act | None:
+    """What decides on what it found, where it found anything."""
+    return None if check.passed else ACTS.get(check.key)
+
+
 def _worst_first(checks: tuple[HealthCheck, ...]) -> list[HealthCheck]:
     order = list(SIGNS)
     return sorted(checks, key=lambda check: (check.passed, order.index(check.severity)))
@@ -353,7 +380,9 @@ def _told(check: HealthCheck) -> Content:
     first = (check.title, Tone.STRONG), f"   {number}", (f"   {check.measured}" if check.measured else "", Tone.DIM)
     if check.passed:
         return content(*first, "\n", ("✓ " + tr("nothing found"), Tone.GOOD))
-    fix: Line = ("   ", ("f ", Tone.ACCENT), (tr("does it"), Tone.STRONG)) if check.repair else ""
+    act = _act(check)
+    does = tr("does it") if check.repair else act_words(act) if act else ""
+    fix: Line = ("   ", ("f ", Tone.ACCENT), (does, Tone.STRONG)) if does else ""
     return content(*first, "\n", ("→ ", Tone.ACCENT), check.remedy, fix)
 
 

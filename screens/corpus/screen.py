@@ -24,6 +24,7 @@ from screens.corpus.health import HealthScreen
 from screens.corpus.healthlines import HealthLines
 from screens.corpus.indexes import IndexesScreen
 from screens.corpus.lab import RechunkLab
+from screens.corpus.remedies import Decision
 from screens.corpus.snapshots import SnapshotsDialog
 from screens.corpus.tokens import TokensTab
 from screens.corpus.transfer import ask_export, ask_import, ask_move
@@ -344,7 +345,9 @@ class CorpusScreen(Arranging):
 
     def action_rechunk(self) -> None:
         """On the documents at hand."""
-        documents = self.acted_on()
+        self._lab(self.acted_on())
+
+    def _lab(self, documents: list[Document]) -> None:
         if self._collection and documents:
             lab = RechunkLab(self.desk, self.jobs, self._collection.name, self._collection.recipe, documents)
             self.app.push_screen(lab)
@@ -410,15 +413,37 @@ class CorpusScreen(Arranging):
         if self._collection:
             self.app.push_screen(HealthScreen(self.desk, self.jobs, self._collection.name), self._from_health)
 
-    def _from_health(self, finding: Finding | None) -> None:
-        """Goes to what was found."""
+    def _from_health(self, chosen: Finding | Decision | None) -> None:
+        """Goes to what was found, or opens what decides on it."""
         self.reload()
-        if finding and finding.kind == "chunk":
-            self.go_to_chunk(finding.id)
-        elif finding and finding.kind == "document":
-            self.query_one("#documents", ListPane).show_all()
-            self.query_one("#documents-grid", Grid).go_to(finding.id)
-            self._outside()
+        match chosen:
+            case Finding(kind="chunk"):
+                self.go_to_chunk(chosen.id)
+            case Finding(kind="document"):
+                self.query_one("#documents", ListPane).show_all()
+                self.query_one("#documents-grid", Grid).go_to(chosen.id)
+                self._outside()
+            case Decision():
+                self._decide(chosen, [d for name in chosen.documents if (d := self.documents.get(name))])
+
+    def _decide(self, decision: Decision, documents: list[Document]) -> None:
+        match decision.act:
+            case "rechunk":
+                self._lab(documents)
+            case "edit":
+                self.ask_edit(documents)
+            case "delete":
+                self.ask_delete(documents)
+            case "indexes":
+                self.action_indexes()
+            case "filter" if documents:
+                self.query_one("#documents", ListPane).show_all()
+                self.query_one("#documents-grid", Grid).go_to(documents[0].id)
+                self._all, where = False, f"language != {documents[0].language}"
+                chunks = self.query_one(ChunkPane)
+                chunks.show_lines(find="", where=where)
+                chunks.show(replace(chunks.asked, document_id=documents[0].id, words="", filter=where))
+                self.inside()
 
 
 def _document_columns() -> list[Column]:

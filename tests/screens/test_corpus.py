@@ -12,7 +12,9 @@ from textual.widgets import Input
 
 from screens.app import WorkbenchApp
 from screens.corpus.chunks import ChunkPane
+from screens.corpus.edit import EditDialog
 from screens.corpus.health import HealthScreen
+from screens.corpus.screen import CorpusScreen
 from screens.widgets.grid import Grid, Row
 from screens.widgets.paged import KEPT, PAGE, PagedGrid, Pages
 from storage import open_store
@@ -235,6 +237,39 @@ async def test_the_health_of_a_real_file_is_kept_and_told_stale_when_it_changed(
             kept = desk.doctor.last(NAME)
             assert kept is not None
             assert len(kept.histograms) == 4
+    finally:
+        desk.close()
+
+
+async def test_a_key_opens_what_decides_on_a_finding(tmp_path: Path) -> None:
+    rules = "Loans last for two weeks and can be renewed once unless somebody else has asked for the same book. "
+    texts = {"gone.md": "These rules went.", "a.md": rules * 2 + "Ask at the desk.", "b.md": rules * 2 + "Ask there."}
+    desk = Desk(open_library(tmp_path, texts))
+    desk.choose_collection(NAME)
+    desk.set_status([d.id for d in desk.documents() if d.source_id == "gone.md"], "retired")
+    app = WorkbenchApp(desk)
+
+    async def remedy(pilot: Pilot[int], check: str) -> str:
+        await press(pilot, "h")
+        app.screen.query_one("#checks", Grid).go_to(check)
+        await settle(pilot)
+        assert "f fixes" in screen_text(app)
+        return await press(pilot, "f")
+
+    try:
+        async with corpus(app) as pilot:
+            seen = await remedy(pilot, "metadata")
+            assert isinstance(app.screen, EditDialog)
+            assert "2 documents" in seen, "the retired one isn't asked for its date"
+            await press(pilot, "escape")
+            assert "Delete the document?" in await remedy(pilot, "retired")
+            await press(pilot, "escape")
+            assert isinstance(app.screen, CorpusScreen)
+            assert len(desk.documents()) == 3
+            assert "no longer found: a.md." in await remedy(pilot, "near-duplicates")
+            await press(pilot, "y")
+            assert isinstance(app.screen, HealthScreen)
+            assert [d.source_id for d in desk.documents() if d.status == "current"] == ["b.md"]
     finally:
         desk.close()
 

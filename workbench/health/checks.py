@@ -465,11 +465,11 @@ def day_of(value: object) -> date | None:
 
 
 def _chunk(chunk: ChunkFact, detail: str, group: int = 0) -> Finding:
-    return Finding("chunk", chunk.id, f"{chunk.source_id} #{chunk.ordinal + 1}", detail, group)
+    return Finding("chunk", chunk.id, f"{chunk.source_id} #{chunk.ordinal + 1}", detail, group, chunk.document_id)
 
 
 def _document(document: Document, detail: str) -> Finding:
-    return Finding("document", document.id, document.source_id, detail)
+    return Finding("document", document.id, document.source_id, detail, document=document.id)
 
 
 def _check(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -22,7 +22,15 @@ from workbench.health.near import near_duplicates
 from workbench.i18n import language, tr
 from workbench.ports import Cancel, Embedder, Store
 from workbench.records.codec import decode, encode
-from workbench.records.corpus import Document, EmbedderInfo, Index, IngestOutcome, IngestProgress, IngestRequest
+from workbench.records.corpus import (
+    Document,
+    EmbedderInfo,
+    Index,
+    IngestAction,
+    IngestOutcome,
+    IngestProgress,
+    IngestRequest,
+)
 from workbench.records.health import Health, HealthCheck, Repair, RepairProgress, SpaceMap
 
 SAFE_REPAIRS: Final[tuple[Repair, ...]] = ("strays", "words", "recut", "embed", "ingest")
@@ -97,14 +105,14 @@ class Doctor:
         """Makes a repair that checks of ``health`` propose; what is done is committed as it goes.
 
         Args:
-            only: key of the check whose findings are meant; "" for all that propose it.
+            only: key of the check whose findings are meant, whatever it proposes; "" for all that propose it.
 
         Raises:
             NotFoundError: the collection has no index any more.
             MissingModelError, EngineError: the embedder that it needs isn't there, or failed.
             Cancelled: ``cancel`` was set.
         """
-        wanted = [check for check in health.checks if check.repair == repair and only in ("", check.key)]
+        wanted = [check for check in health.checks if (check.key == only if only else check.repair == repair)]
         index = _current(self._store, health.collection)
         match repair:
             case "words":
@@ -198,13 +206,17 @@ class Doctor:
         ids = [finding.id for check in wanted for finding in check.findings]
         sources = [self._store.corpus.document(name).uri for name in ids]
         paths = tuple(source for source in sources if Path(source).is_file())
-        last: IngestProgress | None = None
-        for last in self._ingest(IngestRequest(paths, collection), cancel) if paths else ():
-            yield RepairProgress("ingest", last.done, last.total)
-        gone = len(sources) - len(paths)
-        told = tr("Sources read again: {count}.", count=last.done if last else 0)
-        left = " " + tr("Sources gone: {count}. Retire or delete their documents.", count=gone) if gone else ""
-        yield RepairProgress("ingest", len(paths), len(paths), told + left, finished=True)
+        became: Counter[IngestAction] = Counter()
+        for progress in self._ingest(IngestRequest(paths, collection), cancel) if paths else ():
+            became.update(outcome.action for outcome in progress.outcomes)
+            yield RepairProgress("ingest", progress.done, progress.total)
+        unchanged, gone = became["unchanged"], len(sources) - len(paths)
+        told = [tr("Sources read again: {count}.", count=became.total() - unchanged)]
+        if unchanged:
+            told.append(tr("As they were: {count}; mend them first.", count=unchanged))
+        if gone:
+            told.append(tr("Sources gone: {count}. Retire or delete their documents.", count=gone))
+        yield RepairProgress("ingest", len(paths), len(paths), " ".join(told), finished=True)
 
 
 class _Patient:

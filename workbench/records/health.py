@@ -22,6 +22,7 @@ class Finding:
         name: what a person calls it.
         detail: what is wrong with it.
         group: findings of one group belong together (copies of each other), 0 for none.
+        document: id of the document that it is, or is in; "" for none.
     """
 
     kind: Literal["document", "chunk", "collection", "file"]
@@ -29,6 +30,7 @@ class Finding:
     name: str
     detail: str
     group: int = 0
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)
