@@ -16,6 +16,7 @@ from textual.widgets import Static
 from screens.style import CONFLICT, NO_ANSWER, OFF_TOPIC, OUTCOMES, SUPPORT, Line, Tone, content, count, place, shorten
 from screens.widgets.grid import Column, Grid, Row
 from workbench.answers.claims import shortfall
+from workbench.answers.orders import gives_orders
 from workbench.answers.prompt import quotable
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
@@ -45,7 +46,7 @@ def headline(trace: Trace | None, streaming: bool) -> Content:
         outcome_name(answer.outcome),
         tr("supported {good}/{all}", good=supported, all=len(answer.claims)) if answer.claims else "",
         tr("{count} off topic", count=beside) if beside else "",
-        f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
+        f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}" if answer.weighed else "",
         tr("extractive") if answer.mode == "extractive" else tr("generated"),
     ]
     mark = OFF_TOPIC if answer.off_topic else SUPPORT[answer.level if answer.spoken else "weak"]
@@ -103,7 +104,8 @@ def _told(answer: Answer) -> Iterable[Line]:
     conflicts = "\n".join(conflict.text for conflict in answer.conflicts)
     said = answer.text.removesuffix(conflicts).rstrip("\n") if conflicts else answer.text
     if answer.outcome == "unsupported":
-        yield ("✗ " + tr("The model wrote this, and nothing that it cites says it:") + "\n", Tone.BAD)
+        cites = tr("The model wrote this, and nothing that it cites says it:")
+        yield ("✗ " + (tr("The model wrote this, and cites no source:") if answer.uncited else cites) + "\n", Tone.BAD)
         yield (said, Tone.DIM)
     else:
         yield _cited(said)
@@ -184,6 +186,8 @@ def doubt(claim: Claim, evidence: Sequence[Evidence], cited: Citation | None = N
         return tr("The source says it, but it hardly concerns the question.")
     if weakest.level == "supported" or not text:
         return ""
+    if gives_orders(weakest.quote):
+        return tr("That sentence gives orders to whoever answers, so it states nothing.")
     lack = shortfall(claim.text, text, quote=weakest.quote)
     told = ", ".join(f"«{word}»" for word in lack.lacking[:MOST_LACKING])
     match lack.kind:

@@ -28,6 +28,12 @@ def test_what_no_source_backs_is_not_shown_as_answered(trace: Trace) -> None:
     assert "✗ no source backs it" in head
     assert "answered" not in head
     assert body(shown, streaming=False).plain.startswith("✗ The model wrote this, and nothing that it cites says it:")
+    bare = replace(answer, claims=tuple(replace(claim, level="uncited", citations=()) for claim in claims))
+    told = body(dataclasses.replace(trace, answer=bare), streaming=False).plain
+    assert told.startswith("✗ The model wrote this, and cites no source:")
+    assert " s 0." in head
+    nothing = replace(answer, outcome="filtered_out", claims=())  # no evidence, so no support was measured
+    assert " s 0." not in headline(dataclasses.replace(trace, answer=nothing), streaming=False).plain
 
 
 @pytest.mark.parametrize(

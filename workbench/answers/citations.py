@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from workbench.answers.claims import claim_support
+from workbench.answers.claims import DOUBTED, claim_support
 from workbench.answers.extractive import Quote, UnitsOf
 from workbench.answers.meaning import Meaning
+from workbench.answers.orders import gives_orders
 from workbench.answers.prompt import quotable
 from workbench.corpus.places import Places
 from workbench.records.answers import Citation, Claim, Evidence
@@ -47,9 +48,8 @@ def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
     What would pass for a mark or a chat's control token in it is shown as what it is: text.
     """
     shown = [(quotable(quote.unit.shown), quote) for quote in quotes]
-    claims = tuple(
-        Claim(text, (citation_of(q.evidence, q.unit.start, q.unit.end),), 1.0, "supported") for text, q in shown
-    )
+    cited = [_as_material(citation_of(q.evidence, q.unit.start, q.unit.end)) for q in quotes]
+    claims = tuple(Claim(text, (c,), c.support, c.level) for (text, _), c in zip(shown, cited, strict=True))
     return CitedText("\n".join(f"{text} [{quote.evidence.label}]" for text, quote in shown), claims, ())
 
 
@@ -127,7 +127,7 @@ class _Check:
         found = claim_support(said, evidence.text, self.language, parts, self.meaning)
         best = units[found.part]
         cited = citation_of(evidence, best.start, best.end)
-        return replace(cited, support=found.score, level=found.level, likeness=found.likeness)
+        return _as_material(replace(cited, support=found.score, level=found.level, likeness=found.likeness))
 
 
 def _read(sentence: str, by_label: dict[str, Evidence], check: _Check) -> tuple[str, Claim, list[str]]:
@@ -152,6 +152,13 @@ def _read(sentence: str, by_label: dict[str, Evidence], check: _Check) -> tuple[
     weakest = min(kept, key=lambda citation: citation.support)
     claim = Claim(said, tuple(kept), weakest.support, weakest.level)
     return "".join([*parts, sentence[begin:]]), claim, unsaid
+
+
+def _as_material(citation: Citation) -> Citation:
+    """Weak at most where the cited sentence gives orders to whoever answers: that states nothing."""
+    if citation.level != "supported" or not gives_orders(citation.quote):
+        return citation
+    return replace(citation, support=min(citation.support, DOUBTED), level="weak")
 
 
 def citation_of(evidence: Evidence, start: int, end: int) -> Citation:

@@ -38,8 +38,9 @@ from workbench.text.words import fold, is_stopword, stems, words
 
 SUPPORTED: Final = 0.65
 WEAK: Final = 0.4
+DOUBTED: Final = 0.6
+"""The support at most of what a number may be said of something else in, or of what is an order and no statement."""
 _WORDS: Final = 0.7  # weight of the words; the rest is that of the meaning
-_DOUBTED: Final = 0.6  # at most, where a number may be said of something else
 _COMPARED: Final = 24  # parts in another language that are compared with a claim, at most
 _NEGATING: Final = frozenset({"en", "es"})
 _NEGATIONS: Final = frozenset(
@@ -112,7 +113,7 @@ def claim_support(
     if likeness is not None:
         score = _WORDS * score + (1 - _WORDS) * likeness
     if wrong or _of_another(claim, cited, mine or its):
-        score = min(score, _DOUBTED)
+        score = min(score, DOUBTED)
     return ClaimSupport(score, _level(score), part, likeness)
 
 
@@ -171,7 +172,7 @@ def _across(
     readable = _NEGATING.issuperset(languages)
     if score >= WEAK and readable and negated(claim) != negated(parts[part]):
         return ClaimSupport(WEAK / 2, "unsupported", part, score)
-    capped = score if readable and counted(claim, mine) <= counted(parts[part], its) else min(score, _DOUBTED)
+    capped = score if readable and counted(claim, mine) <= counted(parts[part], its) else min(score, DOUBTED)
     return ClaimSupport(capped, _level(capped), part, score)
 
 

@@ -270,6 +270,16 @@ class Answer:
         return self.outcome in ("answered", "unsupported")
 
     @property
+    def weighed(self) -> bool:
+        """There was evidence, so that ``support`` was measured; else it ended before."""
+        return self.outcome in ("answered", "unsupported", "low_support", "engine_gone")
+
+    @property
+    def uncited(self) -> bool:
+        """It has claims, and none of them cites anything."""
+        return bool(self.claims) and all(claim.level == "uncited" for claim in self.claims)
+
+    @property
     def off_topic(self) -> bool:
         """It has claims, and none of them concerns the question."""
         return bool(self.claims) and all(claim.off_topic for claim in self.claims)

@@ -227,7 +227,7 @@ def load(desk: Desk, model: str, line: StatusLine, settings: LoadSettings | None
         NotFoundError: there is no such file.
     """
     path = model_path(desk, model)
-    if "://" not in path and not Path(path).expanduser().exists():
+    if "://" not in path and is_gone(Path(path).expanduser()):
         raise NotFoundError(
             tr("No such model"),
             tr("There is no model “{name}”.", name=model),
@@ -246,7 +246,8 @@ def print_answer(trace: Trace) -> None:
     if answer is None:
         return
     if answer.outcome == "unsupported":
-        say("✗ " + tr("The model wrote this, and nothing that it cites says it:"))
+        cites = tr("The model wrote this, and nothing that it cites says it:")
+        say("✗ " + (tr("The model wrote this, and cites no source:") if answer.uncited else cites))
     say(answer.text)
     say("")
     for claim in answer.claims:
@@ -259,7 +260,7 @@ def print_answer(trace: Trace) -> None:
             said = tr(claim.judged.verdict) if claim.judged.verdict else tr("unscored")
             say("    " + tr("judge: {verdict} ({reason})", verdict=said, reason=claim.judged.reason), newlines=False)
         if not claim.citations and answer.spoken:
-            say(f"{MARKS[claim.level]} " + tr("no citation: {text}", text=claim.text), newlines=False)
+            say(f"{MARKS[claim.level]} " + tr("no citation: {text}", text=" ".join(claim.text.split())))
     _print_verdict(answer, trace.id)
     span = trace.span("rerank")
     if span and isinstance(span.output, RerankResult):
@@ -282,7 +283,7 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
         f"{mark} {outcome_name(answer.outcome)}",
         tr("supported {good}/{all}", good=good, all=len(answer.claims)) if answer.claims else "",
         tr("{count} off topic", count=beside) if beside else "",
-        f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}",
+        f"s {answer.support:.2f} {sign} τ {answer.threshold:.2f}" if answer.weighed else "",
         tr(answer.mode),
         f"trace {trace_id}",
     ]
