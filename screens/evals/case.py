@@ -20,7 +20,7 @@ from screens.style import SUPPORT, Line, Tone, content, count, milliseconds, pla
 from screens.widgets.answer import ledger
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.stages import stage_name
-from workbench.evals.gold.whereabouts import carries
+from workbench.evals.gold.whereabouts import carries, named
 from workbench.evals.measuring.scoring import describe, ordered
 from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
@@ -191,6 +191,8 @@ def head(view: CaseView, run: Run | None, other: Run | None) -> Iterable[Fact]:
         yield from _several(tr("run {id}", id=other.id), lines)
     if case.filter:
         yield tr("filter"), case.filter
+    yield from _several(tr("must cite"), map(named, case.citations))
+    yield from _several(tr("misleading"), map(named, case.negatives))
     for name, value in ((tr("criterion"), case.criterion), (tr("notes"), case.notes)):
         yield name, (value, Tone.DIM)
 

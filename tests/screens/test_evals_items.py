@@ -7,17 +7,18 @@ from datetime import datetime
 
 import pytest
 
+from screens.evals.case import head
 from screens.evals.columns import in_columns
 from screens.evals.items import CaseItem, narrowings, next_item, shown
 from screens.evals.launch import read_segment
 from screens.evals.lists import run_rows
 from screens.evals.plots import draw_curve, whisker
-from screens.evals.reading import Lists
+from screens.evals.reading import CaseView, Lists
 from screens.evals.words import change_line, estimate_parts, share, value_text
 from screens.style import plain
 from tests.screens.fake_desk import FakeDesk
 from workbench.evals.measuring.scoring import describe, ordered
-from workbench.records.cases import Case
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.evals import (
     CaseResult,
     Estimate,
@@ -77,6 +78,12 @@ def test_a_judge_that_differs_from_score_or_person_is_a_disagreement(
     one = replace(item("a", passed, label=label), judged=(("judge", JudgedCase("a", said, "", "")),))
     assert one.disagrees is disagrees
     assert not one.against_score
+
+
+def test_a_case_names_what_it_must_cite_and_what_looks_right_and_is_not() -> None:
+    case = Case("a", "?", citations=(GoldSpan("faq.md", 1, 9),), negatives=(GoldSpan("old.md"), GoldSpan("x.md", 2, 3)))
+    facts = [(name, plain(value)) for name, value in head(CaseView(replace(ITEMS[0], case=case)), None, None)]
+    assert facts[-5:-2] == [("must cite", "faq.md 1–9"), ("misleading", "old.md"), ("", "x.md 2–3")]
 
 
 def test_scores_stand_in_columns_read_downwards_in_the_order_of_reports() -> None:
