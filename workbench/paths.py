@@ -51,6 +51,17 @@ def cache_folder() -> Path:
     return Path(named) if named else Path(platformdirs.user_cache_dir("workbench"))
 
 
+def is_gone(path: str | Path) -> bool:
+    """There is nothing at ``path``; where one may not look, that isn't known."""
+    try:
+        Path(path).stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def go_offline() -> None:
     """Tells every library not to use the network, and to wait politely for a core. Call before importing them."""
     os.environ["HF_HUB_OFFLINE"] = "1"

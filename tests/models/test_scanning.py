@@ -19,11 +19,14 @@ from tests.models.conftest import (
     keep_in_ollama,
     link,
 )
+from workbench.engine.failures import check_load
 from workbench.engine.gguf_header import file_hash
+from workbench.errors import EngineError
 from workbench.library import Library
 from workbench.library.keepers import all_kept, read_manifest
 from workbench.library.scanning import scan
 from workbench.library.variants import copies, variants, wasted
+from workbench.records.models import LoadSettings, ModelFile
 
 NAME = "SmolLM2-135M-Instruct.Q4_1"
 
@@ -201,3 +204,20 @@ def test_any_json_is_read_as_a_manifest_or_as_none(tmp_path_factory: pytest.Temp
     path = tmp_path_factory.getbasetemp() / "manifest"
     path.write_text(json.dumps({"layers": body}))
     assert read_manifest(path) == ()
+
+
+def test_a_folder_that_may_not_be_looked_into_holds_nothing(home: Path, tmp_path: Path) -> None:
+    refused = "/" + "x" * 300  # the system refuses it to everyone; a service's folder only to others than root
+    assert list(all_kept({"OLLAMA_MODELS": refused, "HF_HUB_CACHE": refused}, home)) == []
+    kept = keep_in_ollama(home, write_model(tmp_path / "Tiny-F16.gguf"), HASH)
+    kept.parent.chmod(0)
+    (file,) = scan([tmp_path / refused[1:]], all_kept({}, home))
+    kept.parent.chmod(0o700)
+    assert file.problem in ("", "you have no permission for it")
+
+
+def test_what_is_wrong_is_told_where_one_may_not_look() -> None:
+    far = ModelFile("/" + "x" * 300, "far", 0, problem="no permission")
+    with pytest.raises(EngineError) as refused:
+        check_load(far, LoadSettings())
+    assert refused.value.remedy == "Give yourself permission to read it, or choose another one."

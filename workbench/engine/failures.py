@@ -14,6 +14,7 @@ from workbench.engine.protocol import Failed
 from workbench.errors import EngineError, UsageError
 from workbench.i18n import tr
 from workbench.memory.estimate import estimate
+from workbench.paths import is_gone
 from workbench.records.models import LoadSettings, ModelFile
 
 GIB: Final = 1 << 30
@@ -61,7 +62,7 @@ def check_load(file: ModelFile, settings: LoadSettings) -> None:
 
 def _check_adapter(path: Path, model: ModelFile) -> None:
     """What its header tells of it is told before gigabytes of weights are read. Raises EngineError."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 -- Path.is_file raises where one may not look
         raise EngineError(
             tr("No such adapter"),
             tr("There is no file {path}.", path=path),
@@ -94,11 +95,12 @@ def _adapter_error(model: ModelFile, why: str, log: tuple[str, ...] = ()) -> Eng
 
 def _remedy(path: Path) -> str:
     """What to do about a file that can't be read, or whose header can't."""
-    if not path.exists():
+    if is_gone(path):
         return tr("Read the folders anew, and choose a file that is there.")
-    if not path.is_file():
+    readable = os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids)
+    if readable and not path.is_file():
         return tr("Choose a file.")
-    if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+    if not readable:
         return tr("Give yourself permission to read it, or choose another one.")
     if SPLIT_NAME.search(path.name.removesuffix(".gguf")):
         return tr("Put all parts of the file beside one another, under the names they were published with.")
@@ -128,7 +130,7 @@ def load_error(failed: Failed, file: ModelFile, settings: LoadSettings, log: tup
             log=log,
             cause="file",
         )
-    if not Path(file.path).is_file():
+    if not os.path.isfile(file.path):  # noqa: PTH113 -- as above
         return EngineError(
             tr("{name} can't be loaded", name=file.name),
             tr("The file is gone: {path}", path=file.path),

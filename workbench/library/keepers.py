@@ -40,7 +40,7 @@ def in_folder(root: Path) -> Iterator[Found]:
 
 def in_ollama(root: Path) -> Iterator[Found]:
     """The models and adapters that Ollama's manifests name; those whose blob is missing too."""
-    for manifest in sorted(path for path in (root / "manifests").rglob("*") if path.is_file()):
+    for manifest in _files(root / "manifests"):
         for kind, digest in read_manifest(manifest):
             if kind in ("model", "adapter"):
                 blob = root / "blobs" / f"sha256-{digest}"
@@ -87,7 +87,7 @@ def lm_studio_folders(home: Path) -> list[Path]:
         if pointed := (home / ".lmstudio-home-pointer").read_text("utf-8-sig").strip():
             own.insert(0, Path(pointed))
     folders = [folder for root in own for folder in (*_chosen_folder(root), root / "models")]
-    return list(dict.fromkeys(folder.resolve() for folder in folders))
+    return list(dict.fromkeys(Path(os.path.realpath(folder)) for folder in folders))
 
 
 def _chosen_folder(root: Path) -> list[Path]:
@@ -101,7 +101,10 @@ def _chosen_folder(root: Path) -> list[Path]:
 
 def in_hugging_face(root: Path) -> Iterator[Found]:
     """GGUF files in the snapshots of the Hugging Face cache."""
-    for repository in sorted(root.glob("models--*")):
+    repositories: list[Path] = []
+    with suppress(OSError):  # as in ``_files``
+        repositories = sorted(path for path in root.iterdir() if path.name.startswith("models--"))
+    for repository in repositories:
         name = "/".join(repository.name.split("--")[1:])
         for path in _gguf_files(repository / "snapshots"):
             blob = path.resolve().name
@@ -129,6 +132,11 @@ KEEPER_NAMES: Final[dict[Keeper, str]] = {
 
 
 def _gguf_files(folder: Path) -> Iterator[Path]:
+    return (path for path in _files(folder) if path.name.lower().endswith(".gguf"))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All in and under a folder, in order; a folder that may not be read holds none, as a service's often may not."""
     for parent, below, names in os.walk(folder):
         below.sort()
-        yield from (Path(parent, name) for name in sorted(names) if name.lower().endswith(".gguf"))
+        yield from (Path(parent, name) for name in sorted(names))

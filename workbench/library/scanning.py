@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.engine.gguf_header import SPLIT_NAME, read_header
 from workbench.i18n import tr
 from workbench.library.keepers import Found, in_folder
+from workbench.paths import is_gone
 from workbench.records.models import ModelFile, Place
 
 
@@ -46,7 +47,7 @@ def _describe(ways: Sequence[Found]) -> ModelFile:
     first = ways[0]
     file = read_header(Path(first.place.path))
     places = tuple({way.place: None for way in ways})
-    if first.place.keeper != "folder" and not Path(file.path).exists():
+    if first.place.keeper != "folder" and is_gone(file.path):
         file = replace(file, problem=tr("its data isn't there: a download that didn't end, or was deleted"))
     claimed = next((way.hash for way in ways if way.hash), "")
     if not file.path.lower().endswith(".gguf"):  # a blob, whose name is its digest

@@ -20,6 +20,7 @@ from workbench.desk import Desk
 from workbench.engine.offload import offload_words
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
+from workbench.paths import is_gone
 from workbench.records.answers import Answer, Citation, Trace
 from workbench.records.library import Preset
 from workbench.records.models import LoadSettings
