@@ -20,7 +20,9 @@ from workbench.desk import Desk
 from workbench.errors import EngineError, NotFoundError, ServerError, UsageError
 from workbench.inventory.probe import probe
 from workbench.ports import Generator
+from workbench.records.answers import Generation
 from workbench.records.inventory import Offer, Passed, ProbeReport
+from workbench.records.models import GenerationSettings
 from workbench.records.money import Price
 from workbench.records.servers import ContractCheck, ContractReport
 
@@ -137,6 +139,18 @@ def test_no_template_no_json_and_no_answer_in_time_are_told_apart() -> None:
     slow = probed(FakeGenerator("yes", on_piece=lambda: waits.wait(0.05) and None), seconds=0.01)
     assert slow.failed is not None
     assert slow.failed.layer == "timeout"
+
+
+def test_a_server_that_takes_no_schema_fails_at_the_json() -> None:
+    class NoSchema(FakeGenerator):
+        def generate(self, prompt: str, settings: GenerationSettings, cancel: Any = None) -> Iterator[Generation]:
+            if settings.json_schema:
+                raise ServerError("The server failed", "Input should be 'text'", layer="server", status=500)
+            yield from super().generate(prompt, settings, cancel)
+
+    report = probed(NoSchema("yes"))
+    assert report.failed is not None
+    assert (report.failed.layer, [step.passed for step in report.steps]) == ("json", [True] * 4 + [False])
 
 
 def test_a_model_that_dies_while_it_answers_fails_there() -> None:

@@ -123,6 +123,7 @@ def test_a_question_is_answered_through_a_server_with_citations(desk: Desk, llam
     assert trace.answer.claims
     assert all(citation.label == "F1" for claim in trace.answer.claims for citation in claim.citations)
     assert trace.manifest.model
+    assert trace.manifest.settings["model.server"] == llama_server
 
 
 def test_a_server_that_goes_away_is_an_engine_that_failed(desk: Desk) -> None:

@@ -44,6 +44,7 @@ class Scripted:
 
 class _Loaded:
     file = models()[0]
+    server = ""
 
 
 def asked(store: Store, model: Scripted, school: Path) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 
 from storage import open_store, usage
 from tests.answers.fake_generator import FakeGenerator
+from workbench.answers.manifest import SERVER_SETTING
 from workbench.errors import BudgetError, EngineError
 from workbench.money.costs import hit_ratio
 from workbench.ports import Generator, Store
-from workbench.records.answers import Generation, Manifest, Trace, TraceSpan
+from workbench.records.answers import EngineTimes, Generation, Manifest, Trace, TraceSpan
 from workbench.records.models import GenerationSettings
 from workbench.records.money import Usage
 from workbench.records.usage import Call
@@ -149,6 +151,8 @@ def test_of_a_served_call_the_network_is_what_the_server_does_not_account_for() 
     one = call(total_ms=1000.0, ttft_ms=400.0, queue_ms=50.0, prefill_ms=300.0, decode_ms=580.0, server="http://a")
     found = {p.name: p.ms for p in call_phases(one).phases}
     assert found == {"network": 50, "queue": 50, "prefill": 300, "decode": 580, "unexplained": pytest.approx(20)}
+    near = {p.name: p.ms for p in call_phases(replace(one, server="http://127.0.0.1:8080")).phases}
+    assert near == {"queue": 50, "prefill": 300, "decode": 580, "unexplained": pytest.approx(70)}
     local = call(total_ms=1000.0, ttft_ms=400.0, prefill_ms=300.0, decode_ms=580.0)
     assert {p.name: p.ms for p in call_phases(local).phases} == {"prefill": 300, "decode": 580, "unexplained": 120}
 
@@ -164,5 +168,9 @@ def test_a_question_s_waterfall_has_its_searching_its_model_and_its_checks() -> 
     parts = trace_phases(Trace("t", DAY, "q", manifest, spans))
     assert {p.name: p.ms for p in parts.phases} == {"tools": 50, "prefill": 30, "decode": 70, "checks": 25}
     assert sum(p.ms for p in parts.phases) == parts.total_ms == 175
+    timed = replace(said, engine=EngineTimes(10, 20.0, 5, 70.0))
+    far = replace(manifest, settings={SERVER_SETTING: "http://gpu-box:8000"})
+    served = trace_phases(Trace("t", DAY, "q", far, (replace(spans[1], output=timed),)))
+    assert {p.name: p.ms for p in served.phases}["network"] == 10
     bars = [line.partition("ms  ")[2] for line in phase_lines(parts, 35)]
     assert bars == ["█" * 10, " " * 10 + "█" * 6, " " * 16 + "█" * 14, " " * 30 + "█" * 5, ""]

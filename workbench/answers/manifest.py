@@ -17,8 +17,10 @@ from workbench.corpus.chunking.recipes import describe_recipe
 from workbench.ports import Embedder, Generator
 from workbench.records.answers import AskOptions, Manifest
 from workbench.records.corpus import Collection, Index
-from workbench.records.models import LoadSettings
+from workbench.records.models import LoadedModel, LoadSettings
 from workbench.records.retrieval import SearchOptions
+
+SERVER_SETTING: Final = "model.server"
 
 _LIBRARIES: Final = ("sqlite-vec", "pysqlite3", "fastembed", "onnxruntime", "tokenizers", "numpy", "llama-cpp-python")
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: sorts as it counts, no i, l, o, u
@@ -57,9 +59,14 @@ def manifest(
         recipe=describe_recipe(index.recipe if index else collection.recipe),
         model=model.file.name if model else "",
         model_hash=model.file.hash if model else "",
-        settings=_settings(options, search, model.settings if model else None),
+        settings=_settings(options, search, model.settings if model else None) | place_of(model),
         versions=library_versions(),
     )
+
+
+def place_of(model: LoadedModel | None) -> dict[str, str | int | float | bool]:
+    """The address of the server that a model is on, as a setting; nothing where it runs here."""
+    return {SERVER_SETTING: model.server} if model and model.server else {}
 
 
 def flat(told: Manifest) -> dict[str, object]:

@@ -71,9 +71,13 @@ def _tried(layer: Layer, step: Callable[[], str]) -> ProbeStep:
 
 
 def layer_of(error: WorkbenchError, tried: Layer) -> Layer:
-    """Which layer an error is about; the one that was tried where it doesn't tell."""
+    """Which layer an error is about; the one that was tried where it doesn't tell.
+
+    A server that answered before, and refuses the same with a schema or fails on it, fails at that.
+    """
     if isinstance(error, ServerError):
-        return cast(Layer, error.layer) if error.layer in get_args(Layer) else "server"
+        told = cast(Layer, error.layer) if error.layer in get_args(Layer) else "server"
+        return tried if tried == "json" and told in ("server", "request") else told
     if isinstance(error, BudgetError):
         return "context"
     if isinstance(error, EngineError) and error.cause in ("memory", "context"):

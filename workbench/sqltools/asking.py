@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import workbench
-from workbench.answers.manifest import library_versions, new_trace_id, now
+from workbench.answers.manifest import library_versions, new_trace_id, now, place_of
 from workbench.errors import QueryError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator
@@ -143,7 +143,9 @@ def _facts(written: Generation, result: QueryResult | None, error: str) -> dict[
 
 def _manifest(model: Generator) -> Manifest:
     file = model.model.file
-    return Manifest(workbench.__version__, "", 0, 0, "", "", "", file.name, file.hash, {}, library_versions())
+    return Manifest(
+        workbench.__version__, "", 0, 0, "", "", "", file.name, file.hash, place_of(model.model), library_versions()
+    )
 
 
 def _stems(name: str) -> set[str]:

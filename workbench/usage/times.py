@@ -5,17 +5,20 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from workbench.answers.manifest import SERVER_SETTING
 from workbench.money.times import latency, waterfall
 from workbench.records.answers import Generation, Trace
 from workbench.records.money import Usage, Waterfall
 from workbench.records.usage import Call, Forecast
+from workbench.servers.discovery import reach_of
 
 
 def call_phases(call: Call) -> Waterfall:
     """Queue, prefill and decode by the runtime's clock, and what lies between it and ours.
 
-    Of a served call, what of the time to the first token the server doesn't account for is the network's; of a local
-    one it stays unexplained. A runtime that tells nothing leaves prefill = TTFT and decode = the rest.
+    Of a call to another machine, what of the time to the first token its server doesn't account for is the network's;
+    on this one, where a network takes next to nothing, it stays unexplained. A runtime that tells nothing leaves
+    prefill = TTFT and decode = the rest.
     """
     return waterfall(call.total_ms, _phases(call))
 
@@ -29,7 +32,7 @@ def _phases(call: Call) -> dict[str, float]:
     if call.prefill_ms is None:
         return {"queue": queue, "prefill": first - queue, "decode": after}
     prefill = min(call.prefill_ms, first - queue)
-    network = first - queue - prefill if call.server else 0.0
+    network = first - queue - prefill if call.server and reach_of(call.server) != "machine" else 0.0
     decode = after if call.decode_ms is None else min(call.decode_ms, after)
     return {"network": network, "queue": queue, "prefill": prefill, "decode": decode}
 
@@ -48,7 +51,8 @@ def trace_phases(trace: Trace) -> Waterfall:
 def _as_call(trace: Trace, said: Generation, spent_ms: float) -> Call:
     times, used = said.engine, Usage(said.prompt_tokens - said.reused_tokens, said.output_tokens, said.reused_tokens)
     clocks = (times.queue_ms, times.prompt_ms, times.decode_ms) if times else (None, None, None)
-    return Call(trace.created, "", trace.manifest.model, "ask", used, spent_ms, said.ttft_ms, *clocks)
+    server = str(trace.manifest.settings.get(SERVER_SETTING, ""))
+    return Call(trace.created, server, trace.manifest.model, "ask", used, spent_ms, said.ttft_ms, *clocks)
 
 
 def forecast(calls: Sequence[Call]) -> Forecast | None:

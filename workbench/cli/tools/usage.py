@@ -9,7 +9,7 @@ import click
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
-from workbench.errors import NotFoundError
+from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.money.costs import amount, call_cost, hit_ratio
 from workbench.records.money import Waterfall
@@ -120,15 +120,19 @@ def print_waterfall(parts: Waterfall) -> None:
 
 @usage.command()
 @click.argument("model")
-@click.option("--server", default="", help="The address of its server [it runs here].")
+@click.option("--server", help='The address of its server, "" for here [the only one that has its calls].')
 @click.option("--fresh", type=click.IntRange(0), help="Foretell a call of so many tokens that no cache serves…")
 @click.option("--output", type=click.IntRange(1), help="…and so many written.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
-def latency(front: FrontEnds, model: str, server: str, fresh: int | None, output: int | None, as_json: bool) -> None:
+def latency(
+    front: FrontEnds, model: str, server: str | None, fresh: int | None, output: int | None, as_json: bool
+) -> None:
     """Fits L = L0 + α·fresh + β·output to a model's stored calls, and tests TTFT + (N-1)·TPOT on them."""
     with front.desk("read") as desk:
-        fit, medians = desk.money.ledger.fit(model, server), desk.money.ledger.forecast(model, server)
+        ledger = desk.money.ledger
+        where = _only_place(ledger.calls(model=model)) if server is None else server
+        fit, medians = ledger.fit(model, where), ledger.forecast(model, where)
     if medians is None:
         raise NotFoundError(
             tr("No calls"),
@@ -155,6 +159,21 @@ def latency(front: FrontEnds, model: str, server: str, fresh: int | None, output
     if fresh is not None and output is not None:
         predicted = fit.predict(fresh, output)
         say(tr("{fresh} fresh and {output} written: {ms} ms", fresh=fresh, output=output, ms=f"{predicted:,.0f}"))
+
+
+def _only_place(calls: Sequence[Call]) -> str:
+    """The server that all of them went to, "" for here. Raises UsageError when there are several: speeds don't mix."""
+    places = sorted({call.server for call in calls})
+    if len(places) > 1:
+        raise UsageError(
+            tr("Which server?"),
+            tr(
+                "Calls of this model went to {places}.",
+                places=", ".join(place or tr("this machine") for place in places),
+            ),
+            tr("Name one with --server."),
+        )
+    return places[0] if places else ""
 
 
 COMMANDS = (usage,)

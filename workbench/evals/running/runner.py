@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import workbench
-from workbench.answers.manifest import flat, library_versions, manifest
+from workbench.answers.manifest import flat, library_versions, manifest, place_of
 from workbench.answers.weighing import threshold
 from workbench.errors import Cancelled, EngineError, NotFoundError, UsageError
 from workbench.evals.measuring.segments import members_of
@@ -217,7 +217,7 @@ class EvalRunner:
     ) -> Manifest:
         extra: dict[str, str | int | float | bool] = {}
         if generator:
-            extra["model.quantization"] = generator.model.file.quantization
+            extra |= {"model.quantization": generator.model.file.quantization, **place_of(generator.model)}
         if index is None:
             file = generator.model.file if generator else None
             base = Manifest(
