@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
-import psutil
 import pytest
 
 from workbench.engine.gauges import _nvml_problem, measure
+from workbench.engine.machine import limited_groups, machine_memory, within
 
+GIB = 1 << 30
 GROWING = """
 import os
 import numpy as np
@@ -31,7 +33,29 @@ def test_memory_that_is_taken_shows_and_stays_in_the_peak() -> None:
     assert during - before > 150_000_000
     # Linux counts RSS in batches per thread: the peak may miss the last of them.
     assert peak >= during - 4_000_000
-    assert 0 < used < total == psutil.virtual_memory().total
+    assert 0 < used < total == machine_memory()[0]
+
+
+def test_a_container_s_limit_counts_and_not_the_host_s_memory(tmp_path: Path) -> None:
+    outer, inner = tmp_path, tmp_path / "box"
+    inner.mkdir()
+    for folder, limit, used in ((outer, "max", 9 * GIB), (inner, str(4 * GIB), 3 * GIB)):
+        (folder / "memory.max").write_text(f"{limit}\n")
+        (folder / "memory.current").write_text(f"{used}\n")
+        (folder / "memory.stat").write_text(f"anon 1\ninactive_file {GIB}\n")
+    groups = list(limited_groups("0::/box\n", tmp_path))
+    assert within(16 * GIB, 12 * GIB, groups) == (4 * GIB, 2 * GIB), "cache is given back"
+    assert within(16 * GIB, GIB, groups) == (4 * GIB, GIB), "the host may have less"
+    assert within(2 * GIB, GIB, groups) == (2 * GIB, GIB), "a limit beyond the machine is none"
+
+
+def test_older_control_groups_limit_too_and_a_name_of_the_host_leads_nowhere(tmp_path: Path) -> None:
+    (folder := tmp_path / "memory").mkdir()
+    (folder / "memory.limit_in_bytes").write_text(str(2 * GIB))
+    (folder / "memory.usage_in_bytes").write_text(str(GIB))
+    groups = list(limited_groups("4:cpu,memory:/docker/f00d\n3:cpuset:/\n", tmp_path))
+    assert within(16 * GIB, 12 * GIB, groups) == (2 * GIB, GIB)
+    assert within(16 * GIB, 12 * GIB, list(limited_groups("nonsense\n0::/../..\n", tmp_path))) == (16 * GIB, 12 * GIB)
 
 
 def test_a_process_that_is_gone_holds_nothing() -> None:

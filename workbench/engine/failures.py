@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-import psutil
-
 from workbench.engine.gguf_header import SPLIT_NAME, read_header
+from workbench.engine.machine import machine_memory
 from workbench.engine.protocol import Failed
 from workbench.errors import EngineError, UsageError
 from workbench.i18n import tr
@@ -45,7 +44,7 @@ def check_load(file: ModelFile, settings: LoadSettings) -> None:
         )
     for adapter in settings.adapters:
         _check_adapter(Path(adapter.path), file)
-    expected, machine = estimate(file, settings), psutil.virtual_memory().total
+    expected, machine = estimate(file, settings), machine_memory()[0]
     if expected and expected.kv_cache > machine:
         raise EngineError(
             tr("No room for this context"),

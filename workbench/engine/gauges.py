@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 
+from workbench.engine.machine import machine_memory
 from workbench.i18n import tr
 from workbench.records.models import DeviceMemory, Gauges
 
@@ -18,14 +19,14 @@ def measure(pid: int | None) -> Gauges:
     ``cpu_percent`` is over the time since the last call for that process, 100 per core.
     """
     rss, peak, cpu = _process_gauges(pid or os.getpid())
-    machine = psutil.virtual_memory()
+    total, free = machine_memory()
     devices, note = _devices(pid or os.getpid())
     return Gauges(
         rss=rss,
         rss_peak=peak,
         cpu_percent=cpu,
-        ram_used=machine.total - machine.available,
-        ram_total=machine.total,
+        ram_used=total - free,
+        ram_total=total,
         vram_used=sum(device.used for device in devices) if devices else None,
         vram_total=sum(device.total for device in devices) if devices else None,
         vram_note=note,
