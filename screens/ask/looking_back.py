@@ -160,7 +160,9 @@ class LookingBackScreen(ModeScreen):
         keystrokes = self.timeline.keystrokes
 
         def saved(session: KeystrokeSession) -> None:
-            told = tr("{count} keystrokes saved as {id}.", count=len(session.keystrokes), id=session.id[:6])
+            saved_as = {"id": session.id[:6], "count": len(session.keystrokes)}
+            one = len(session.keystrokes) == 1
+            told = tr("1 keystroke saved as {id}." if one else "{count} keystrokes saved as {id}.", **saved_as)
             self.notify(told, timeout=4, markup=False)
 
         self.jobs.read(self, lambda: self.desk.keystrokes.save(keystrokes, self.desk.collection), saved)

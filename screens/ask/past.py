@@ -76,7 +76,7 @@ class PastDialog(ModalScreen[PastWish]):
         with Vertical(classes="dialog full past") as box:
             box.border_title = content(tr("Compare with…") if self._comparing else tr("Questions asked"))
             does = tr("enter compares") if self._comparing else tr("enter opens · = compares")
-            keys = tr("r asks again · d deletes · space marks · esc")
+            keys = tr("r replays · d deletes · space marks · esc")
             box.border_subtitle = content(f"{does} · {keys}")
             yield Input(placeholder=tr("Words of the question"), classes="pane")
             yield Grid(
@@ -169,7 +169,8 @@ class PastDialog(ModalScreen[PastWish]):
         ids = sorted(grid.marked) or [self._key]
         if not ids[0]:
             return
-        question = tr("{count} questions go for good, with every stage of them.", count=len(ids))
+        many = tr("{count} questions go for good, with every stage of them.", count=len(ids))
+        question = tr("It goes for good, with every stage of it.") if len(ids) == 1 else many
         dialog = ConfirmDialog(tr("Delete from the history?"), question, tr("Delete"), tr("Keep"))
         self.app.push_screen(dialog, lambda yes: self._delete(ids) if yes else None)
 

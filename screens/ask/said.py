@@ -7,7 +7,7 @@ from screens.ask.story import Story
 from screens.style import SUPPORT, bar, count, place
 from screens.widgets.answer import claim_mark, doubt
 from workbench.answers.support import arithmetic
-from workbench.i18n import tr
+from workbench.i18n import amounts, tr
 from workbench.records.answers import Answer, Context, Decision, Evidence, Generation, Ledger, Prompt
 from workbench.records.corpus import Chunk
 from workbench.traces.outcomes import outcome_name
@@ -112,19 +112,16 @@ def _ledger(ledger: Ledger, page: Page) -> None:
 
 def generation_page(story: Story, made: Generation, page: Page) -> None:
     """What the model wrote, to the letter, and how fast."""
+    reused = tr("{reused} of them still at hand", reused=count(made.reused_tokens))
     page.head(tr("out"))
     page.facts(
         [
             (tr("ended by"), made.stop_reason or made.state),
             (
                 tr("prompt"),
-                tr(
-                    "{count} tokens, {reused} of them still at hand",
-                    count=count(made.prompt_tokens),
-                    reused=count(made.reused_tokens),
-                ),
+                f"{amounts.tokens(made.prompt_tokens)}, {reused}",
             ),
-            (tr("written"), tr("{count} tokens", count=count(made.output_tokens))),
+            (tr("written"), amounts.tokens(made.output_tokens)),
             ("TTFT", "" if made.ttft_ms is None else f"{made.ttft_ms:,.0f} ms"),
             (tr("prefill"), f"{made.prefill_tps:,.0f} t/s" if made.prefill_tps else ""),
             (tr("decode"), f"{made.decode_tps:,.1f} t/s" if made.decode_tps else ""),

@@ -18,7 +18,7 @@ from screens.widgets.grid import Column, Grid, Row
 from workbench.answers.claims import shortfall
 from workbench.answers.orders import gives_orders
 from workbench.answers.prompt import quotable
-from workbench.i18n import tr
+from workbench.i18n import amounts, tr
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
 from workbench.sqltools.words import rows_told
 from workbench.traces.outcomes import attempt_error, attempts, of_tables, outcome_name, outcome_of
@@ -61,7 +61,7 @@ def ledger(trace: Trace | None, width: int = 0) -> str:
         return ""
     parts = span.output.ledger
     if not parts.instructions:  # nothing is sent to a model: the answer quotes
-        return tr("evidence {count} tokens", count=count(parts.evidence))
+        return tr("evidence {tokens}", tokens=amounts.tokens(parts.evidence))
     numbers = [count(n) for n in (parts.instructions, parts.evidence, parts.question, parts.reserve)]
     names = [tr("instructions"), tr("evidence"), tr("question"), tr("reserve")]
     named = width >= ROOMY
@@ -270,9 +270,9 @@ class AnswerPane(Vertical):
         self._headline = headline(trace, streaming)
         self.mark("")
         span = trace.span("generation") if trace else None
-        tokens = span.output.output_tokens if span and isinstance(span.output, Generation) else 0
+        written = span.output.output_tokens if span and isinstance(span.output, Generation) else 0
         reading = tr("reading the prompt · esc cancels") if span else tr("esc cancels")
-        busy = tr("{count} tokens · esc cancels", count=tokens) if tokens else reading
+        busy = f"{amounts.tokens(written)} · {tr('esc cancels')}" if written else reading
         self.border_subtitle = content(busy if streaming else ledger(trace, self.size.width))
         empty = content((tr("enter answers from what was found, with citations"), Tone.DIM))
         self.query_one("#answer-body", Static).update(body(trace, streaming) if trace else empty)

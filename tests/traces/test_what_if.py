@@ -100,7 +100,7 @@ def test_the_budget_of_a_model_holds_and_what_does_not_fit_is_said(store: Store,
     assert result.context.ledger.window == 2000
     none = what_if(material, parse_changes("budget=1", material.settings))
     assert none.context is None
-    assert "may take 1 tokens" in none.problem
+    assert "may take 1 token," in none.problem
     assert {move.kind for move in none.evidence_moves} == {"left"}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from workbench.errors import BudgetError
-from workbench.i18n import tr
+from workbench.i18n import amounts, tr
 from workbench.ports import CorpusRepository
 from workbench.records.answers import Context, Dropped, DropReason, Evidence, EvidenceOrder, Ledger
 from workbench.records.corpus import Chunk
@@ -166,8 +166,8 @@ class _Builder:
             raise BudgetError(
                 tr("The evidence does not fit"),
                 tr(
-                    "The evidence may take {most} tokens, and the smallest piece needs {smallest}.",
-                    most=budget.most,
+                    "The evidence may take {tokens}, and the smallest piece needs {smallest}.",
+                    tokens=amounts.tokens(budget.most),
                     smallest=self._smallest,
                 ),
                 tr("Allow the evidence more tokens, or cut smaller chunks."),

@@ -231,7 +231,7 @@ def _notes(
     if settings.rerank != NONE and settings.rerank not in cached_rerankings(material.trace):
         notes.append(tr("The trace holds no scores of {reranker}: ask again with it.", reranker=settings.rerank))
     if gone := material.missing(offered):
-        notes.append(tr("{count} of the chunks are no longer in the file.", count=gone))
+        notes.append(tr("Chunks that are no longer in the file: {count}.", count=gone))
     return tuple(notes)
 
 

@@ -138,7 +138,8 @@ def _print_what_if(found: WhatIfResult) -> None:
         say(f"✗ {found.problem}")
     for note in found.notes:
         say(f"~ {note}")
-    say(tr("{count} pieces of evidence change.", count=found.changed))
+    one = found.changed == 1
+    say(tr("1 piece of evidence changes.") if one else tr("{count} pieces of evidence change.", count=found.changed))
     if found.decision:
         made = found.decision
         sign, verdict = ("≥", tr("answers")) if made.outcome == "answered" else ("<", tr("abstains"))

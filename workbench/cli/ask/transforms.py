@@ -8,7 +8,7 @@ import click
 
 from workbench.cli.display import print_json, say
 from workbench.cli.front import FrontEnds
-from workbench.i18n import tr
+from workbench.i18n import amounts, tr
 from workbench.records.answers import Stage
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Transform, Transformed
@@ -69,8 +69,8 @@ def _transformed(stage: Transformed) -> str:
     if stage.skipped:
         return f"{name}: {stage.skipped}"
     tokens = stage.prompt_tokens + stage.output_tokens
-    cost = tr("{count} more searches", count=stage.searches)
-    spent = tr("{cost}, {tokens} tokens", cost=cost, tokens=f"{tokens:,}") if tokens else cost
+    cost = tr("1 more search") if stage.searches == 1 else tr("{count} more searches", count=stage.searches)
+    spent = f"{cost}, {amounts.tokens(tokens)}" if tokens else cost
     texts = dict.fromkeys(variant.name if stage.kind == "languages" else variant.text for variant in stage.variants)
     return f"{name} ({spent}): {' | '.join(texts)}"
 
