@@ -12,7 +12,7 @@ from screens.ask.looking_back import LookingBackScreen
 from screens.ask.timeline import Entry
 from screens.ask.typed import Typed
 from screens.ask.words import Draft, Request
-from screens.style import Tone, content, milliseconds
+from screens.style import Tone, content, milliseconds, shorten
 from screens.widgets import ranking, stages
 from screens.widgets.grid import Grid
 from screens.work import Job, Jobs
@@ -110,7 +110,9 @@ class RankedScreen(LookingBackScreen):
 
     def _title_ranking(self, words: str, *, stale: bool = False) -> None:
         found = self.query_one("#found")
-        title = content(f"{tr('Ranking')} ── {words}")
+        pin = self.timeline.pin
+        against = tr("against “{query}”", query=shorten(pin.keystroke.query, 30)) if pin else ""
+        title = content(" ── ".join(filter(None, (tr("Ranking"), words, against))))
         if found.border_title != title:
             found.border_title = title
         found.set_class(stale, "-stale")

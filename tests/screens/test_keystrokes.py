@@ -36,7 +36,7 @@ class TwoStepDesk(FakeDesk):
     ) -> Iterator[SearchResult]:
         for first in FakeDesk.search_typed(self, query, SearchOptions(lanes=("lexical",))):
             yield dataclasses.replace(first, lanes=first.lanes[:1])
-        self.gate.wait(5)
+        self.gate.wait(60)
         if cancel and cancel.is_set():
             self.cancelled.append(query)
         yield from FakeDesk.search_typed(self, query, options)
@@ -157,6 +157,7 @@ async def test_a_pinned_ranking_is_what_moves_are_told_against() -> None:
         assert "◆" in strip(app)
         seen = screen_text(app)
         assert "new" in seen
+        assert "against “library”" in seen
         lost = [row for row in app.screen.query_one("#ranking", Grid).rows if row.key in there]
         assert lost
         assert "was 1" in lost[0].folded
