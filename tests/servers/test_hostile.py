@@ -70,7 +70,7 @@ def scripted(*replies: Sequence[bytes]) -> Iterator[str]:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    thread.join(5)
+    thread.join(60)
 
 
 def sse(**event: object) -> bytes:

@@ -101,6 +101,7 @@ def test_ollamas_answer_is_streamed_with_its_own_counters_beside_ours() -> None:
         assert body["options"]["num_predict"] == 8
         assert (body["options"]["seed"], body["options"]["stop"]) == (7, ["x"])
         list(Ollama().chat(wire, "smollm2:135m", HELLO, GenerationSettings(), None))
+        assert server.asked[-1][1]["truncate"] is False  # it would leave out a prompt's beginning without a word
         assert "stop" not in server.asked[-1][1]["options"]  # an empty list would silence the model's own
 
 
@@ -203,6 +204,24 @@ def test_a_prompt_that_the_server_does_not_count_is_estimated_rather_than_free()
         prompt = generator.render(HELLO)
         *_, last = generator.generate(prompt, GenerationSettings(max_tokens=2))
         assert last.prompt_tokens == generator.count_tokens(prompt) > 0
+
+
+def test_a_schema_that_is_refused_is_sent_in_the_older_form_and_nothing_else_is() -> None:
+    said = sse({"choices": [{"delta": {"content": "{}"}, "finish_reason": "stop"}]})
+
+    def chat(body: Any) -> tuple[int, str]:
+        told = body.get("response_format", {}).get("type")
+        return (500, '{"error": {"message": "response_format: not json_schema"}}') if told == "json_schema" else said
+
+    with playing({"POST /v1/chat/completions": chat}) as server:
+        wire = Wire(Endpoint(server.url))
+        settings = GenerationSettings(json_schema='{"type": "object"}')
+        assert "".join(d.text for d in OpenAi().chat(wire, "m", HELLO, settings, None)) == "{}"
+        assert server.asked[-1][1]["response_format"] == {"type": "json_object", "schema": {"type": "object"}}
+        assert len(server.asked) == 2
+    with playing({"POST /v1/chat/completions": (500, "no")}) as server, pytest.raises(ServerError):
+        list(OpenAi().chat(Wire(Endpoint(server.url)), "m", HELLO, settings, None))
+    assert len(server.asked) == 1
 
 
 def test_a_model_that_is_still_being_loaded_is_told_so() -> None:

@@ -21,6 +21,7 @@ from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import ContractCheck, ContractReport, Outcome, ServedModel, Server, short_name
 from workbench.servers.dialect import OTHER_SHAPE, Delta, Dialect
+from workbench.servers.openai import takes_json_schema
 from workbench.servers.wire import Wire
 from workbench.servers.words import promise_name
 from workbench.text.clean import printable
@@ -191,6 +192,8 @@ class _Examiner:
             jsonschema.validate(json.loads(said.text), _SCHEMA)
         except (ValueError, jsonschema.ValidationError):
             raise _Differs(tr("not what the schema allows: “{text}”", text=said.text[:60])) from None
+        if self._dialect.kind == "openai" and not takes_json_schema(self._wire, self._model.id, _SCHEMA):
+            raise _Differs(tr("json_schema is refused; it holds as json_object with a schema"))
         return said.text[:60]
 
     def _grammar(self) -> str:

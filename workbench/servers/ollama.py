@@ -127,7 +127,9 @@ class Ollama:
         if settings.stop:  # an empty list would take away those of the model's own file
             options["stop"] = list(settings.stop)
         held = {"format": json.loads(settings.json_schema)} if settings.json_schema else {}
-        return {"model": model, "stream": True, "keep_alive": KEEP_ALIVE, "options": options, **held}
+        # From 0.12.6 on it refuses what doesn't fit rather than leave out a prompt's beginning without a word.
+        fitting = {"truncate": False}
+        return {"model": model, "stream": True, "keep_alive": KEEP_ALIVE, "options": options, **fitting, **held}
 
     def _deltas(self, wire: Wire, path: str, body: Mapping[str, Any], cancel: Cancel | None) -> Iterator[Delta]:
         for at, event in events(wire.stream(path, body, cancel)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from workbench.errors import ServerError
 from workbench.i18n import tr
@@ -19,6 +19,9 @@ from workbench.records.servers import ServedModel, ServerKind, ServerState, Serv
 from workbench.servers.dialect import Delta, events
 from workbench.servers.metrics import gauges, stated
 from workbench.servers.wire import Wire
+
+RESPONSE_FORMAT: Final = "response_format"
+"""What a schema is sent as. Servers that came before ``json_schema`` take ``json_object`` with a ``schema``."""
 
 
 class OpenAi:
@@ -65,13 +68,13 @@ class OpenAi:
         """Streams ``/v1/chat/completions``."""
         turns = [{"role": message.role, "content": message.content} for message in messages]
         body = self._body(model, settings) | {"messages": turns}
-        return self._deltas(wire, "/v1/chat/completions", body, cancel)
+        return self._either(wire, "/v1/chat/completions", body, cancel)
 
     def complete(
         self, wire: Wire, model: str, prompt: str, settings: GenerationSettings, cancel: Cancel | None
     ) -> Iterator[Delta]:
         """Streams ``/v1/completions``."""
-        return self._deltas(wire, "/v1/completions", self._body(model, settings) | {"prompt": prompt}, cancel)
+        return self._either(wire, "/v1/completions", self._body(model, settings) | {"prompt": prompt}, cancel)
 
     def embed(self, wire: Wire, model: str, texts: Sequence[str], cancel: Cancel | None = None) -> list[list[float]]:
         """``/v1/embeddings``; replies are put in order by their index."""
@@ -120,7 +123,18 @@ class OpenAi:
         if not settings.json_schema:
             return {}
         schema = {"name": "output", "schema": json.loads(settings.json_schema), "strict": True}
-        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+        return {RESPONSE_FORMAT: {"type": "json_schema", "json_schema": schema}}
+
+    def _either(self, wire: Wire, path: str, body: Mapping[str, Any], cancel: Cancel | None) -> Iterator[Delta]:
+        """The answer; a schema that is refused is sent again in the older form, which was refused before it began."""
+        try:
+            yield from self._deltas(wire, path, body, cancel)
+        except ServerError as error:
+            if RESPONSE_FORMAT not in body or RESPONSE_FORMAT not in error.message:
+                raise
+            schema = body[RESPONSE_FORMAT]["json_schema"]["schema"]
+            older = {**body, RESPONSE_FORMAT: {"type": "json_object", "schema": schema}}
+            yield from self._deltas(wire, path, older, cancel)
 
     def _deltas(self, wire: Wire, path: str, body: Mapping[str, Any], cancel: Cancel | None) -> Iterator[Delta]:
         ended = ""
@@ -224,6 +238,19 @@ class Tgi(OpenAi):
         """The one it serves."""
         info = wire.get("/info")
         return (ServedModel(str(info["model_id"]), context=whole(info.get("max_total_tokens")), loaded=True),)
+
+
+def takes_json_schema(wire: Wire, model: str, schema: Mapping[str, Any]) -> bool:
+    """Whether a server takes a schema as the dialect says it is sent. Raises ServerError for another refusal."""
+    held = {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
+    body = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "{}"}], RESPONSE_FORMAT: held}
+    try:
+        wire.post("/v1/chat/completions", body, reply_s=wire.timeouts.first)
+    except ServerError as error:
+        if RESPONSE_FORMAT in error.message:
+            return False
+        raise
+    return True
 
 
 def bad_embeddings(wire: Wire, asked: int, came: int) -> ServerError:
