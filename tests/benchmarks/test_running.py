@@ -107,7 +107,7 @@ def test_a_killed_bench_goes_on_where_it_was(desk: Desk, model: str) -> None:
     engines = psutil.Process(child.pid).children(recursive=True)
     os.kill(child.pid, signal.SIGKILL)
     child.communicate()
-    psutil.wait_procs(engines, timeout=10)
+    psutil.wait_procs(engines, timeout=60)
 
     (bench,) = desk.benchmarks.benches()
     before = desk._store.benchmarks.samples(bench.id)

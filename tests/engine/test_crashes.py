@@ -81,7 +81,7 @@ def test_threads_that_wait_are_all_told() -> None:
     generator.count_tokens("all three have asked, or are about to")
     os.kill(generator.model.pid, signal.SIGKILL)
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     generator.close()
     assert seen == ["The language model's process ended"] * 3
 
@@ -183,7 +183,7 @@ def test_a_parent_that_dies_leaves_no_child() -> None:
     assert done.returncode == -signal.SIGKILL
     pid = int(done.stdout)
     with contextlib.suppress(psutil.NoSuchProcess):
-        psutil.Process(pid).wait(timeout=10)
+        psutil.Process(pid).wait(timeout=60)
     assert gone(pid)
 
 

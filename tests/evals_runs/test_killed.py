@@ -80,7 +80,7 @@ def test_a_run_killed_half_way_is_resumed_without_doing_a_case_twice(db: Path) -
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
     child.stdout.close()
-    _, alive = psutil.wait_procs(embedders, timeout=5)
+    _, alive = psutil.wait_procs(embedders, timeout=60)
     assert not alive  # the embedder's process doesn't outlive the run's
     desk = open_desk(db)
     (run,) = desk.evals.runs()

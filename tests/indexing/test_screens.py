@@ -127,7 +127,7 @@ async def test_what_a_typed_recipe_would_cut_is_awaited_in_so_many_words(
     go_on, preview = threading.Event(), desk.indexes.preview
 
     def slow(*asked: object) -> object:
-        go_on.wait(10)
+        go_on.wait(60)
         return preview(*asked)  # type: ignore[arg-type]  # as they came
 
     monkeypatch.setattr(desk.indexes, "preview", slow)

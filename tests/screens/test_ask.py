@@ -66,7 +66,7 @@ class SlowDesk(FakeDesk):
 
     def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
         if query == "l":
-            self.gate.wait(5)
+            self.gate.wait(60)
         return super().search(query, options)
 
 
@@ -287,7 +287,7 @@ class ColdDesk(FakeDesk):
         self.gate = threading.Event()
 
     def warm_embedder(self) -> None:
-        self.gate.wait(5)
+        self.gate.wait(60)
         super().warm_embedder()
 
 
@@ -334,7 +334,7 @@ class SlowHistory(FakeDesk):
         self.gate = threading.Event()
 
     def traces(self, limit: int = 50) -> tuple[TraceSummary, ...]:
-        self.gate.wait(5)
+        self.gate.wait(60)
         return super().traces(limit)
 
 

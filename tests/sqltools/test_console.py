@@ -91,15 +91,15 @@ def test_the_own_file_is_read_while_it_is_written(tools: SqlTools, store: Store)
     def writing(connection: object) -> None:
         connection.execute("INSERT INTO setting (key, value) VALUES ('t', '1')")  # type: ignore[attr-defined]  # the driver's
         began.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
 
     writer = threading.Thread(target=lambda: store.sql and store._connections.write(writing))  # type: ignore[attr-defined]  # the file's own writer
     writer.start()
-    assert began.wait(10)
+    assert began.wait(60)
     sql = "SELECT count(*) FROM setting WHERE key = 't'"
     during = tools.run(tools.check(sql), None, Policy()).rows
     go_on.set()
-    writer.join(10)
+    writer.join(60)
     assert (during, tools.run(tools.check(sql), None, Policy()).rows) == (((0,),), ((1,),))
 
 
