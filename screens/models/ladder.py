@@ -49,7 +49,9 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
         Binding("d", "decide", "Decide", id="ladder.decide", tooltip="Write down why this quantization, with evidence"),
         Binding("equals_sign", "compare", "Compare", key_display="=", id="ladder.compare", tooltip="Marked rungs"),
         Binding("h", "history", "History", id="ladder.history", tooltip="Earlier ladders"),
-        Binding("g", "resume", "Go on", id="ladder.resume", tooltip="Do what the stopped ladder still lacks"),
+        Binding(
+            "g", "resume", "Go on", id="ladder.resume", tooltip="Do what the ladder still lacks; try again what failed"
+        ),
         Binding("x", "export", "Export", id="ladder.export", tooltip="As JSON, CSV or Markdown"),
         Binding("D", "delete", "Delete", id="ladder.delete", tooltip="The ladder in view; its model files stay"),
         Binding("S", "stop", "Stop", id="ladder.stop", tooltip="What is measured so far stays; g goes on"),
@@ -120,16 +122,15 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
         if report is None:
             return ""
         told: Line = (f"{report.ladder.created.astimezone():%Y-%m-%d %H:%M}", Tone.DIM)
-        if not report.left:
+        left = ", ".join(map(stage_words, report.left))
+        if left:
+            open_end: Line = (f" · ~ {tr('not complete: {stages}', stages=left)}", Tone.WARN)
+        elif report.failed:
+            open_end = (f" · ✗ {tr('{count} failed', count=report.failed)}", Tone.BAD)
+        else:
             words = front_words(report)
             return (told, (f" · {words}" if words else "", Tone.DIM))
-        left = ", ".join(map(stage_words, report.left))
-        return (
-            told,
-            (f" · ~ {tr('not complete: {stages}', stages=left)}", Tone.WARN),
-            (" · g ", Tone.ACCENT),
-            tr("goes on"),
-        )
+        return (told, open_end, (" · g ", Tone.ACCENT), tr("goes on") if left else tr("tries again"))
 
     # -- the side --------------------------------------------------------------------------------------------------
 
@@ -192,7 +193,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
             case "new":
                 return None if self._job or not self._file or self._file.problem else True
             case "resume":
-                return self._job is None and self._report is not None and bool(self._report.left)
+                return self._job is None and self._report is not None and bool(self._report.left or self._report.failed)
             case "delete":
                 return None if self._report is None or self._job else True
             case "compare":

@@ -108,6 +108,10 @@ def _figures(report: LadderReport, row: LadderRow) -> Iterator[Fact]:
     yield "Δ " + tr("quality"), estimate_words(row.loss, "+.3f")
 
 
+def _saving(row: LadderRow) -> str:
+    return NONE if row.saving is None or not row.rung.place else f"{row.saving:.1%}"
+
+
 def side_by_side(report: LadderReport, places: Sequence[int]) -> list[Line]:
     """A line per figure, a column per rung."""
     chosen = [report.rows[place] for place in places]
@@ -116,7 +120,7 @@ def side_by_side(report: LadderReport, places: Sequence[int]) -> list[Line]:
         [
             ("", [(row_name(row), Tone.STRONG) for row in chosen]),
             (tr("file"), [size(row.rung.size) if row.rung.size else NONE for row in chosen]),
-            (tr("saving"), [f"{row.saving:.1%}" if row.saving is not None else NONE for row in chosen]),
+            (tr("saving"), [_saving(row) for row in chosen]),
             *((facts[0][0], [value for _, value in facts]) for facts in measured),
             (tr("front"), [("◆", Tone.GOOD) if row.front else "" for row in chosen]),
         ]

@@ -152,7 +152,10 @@ def test_a_speed_is_lost_saved_or_kept_as_far_as_the_intervals_tell(speeds: list
         rung.path: BenchRow(BenchModel(rung.path, rung.name, "", 1), speeds=(("tg128", figure(values)),))
         for rung, values in zip(timed.rungs, ([40.0, 40.1, 39.9], speeds), strict=True)
     }
-    told = deciding.sentence(report(timed, benched, {}, {}, ()), 1, 0)
+    made = report(timed, benched, {}, {}, ())
+    told = deciding.sentence(made, 1, 0)
+    lines = [line.split(",") for line in export(made, "csv").splitlines() if "tokens_per_s" in line]
+    assert [bool(line[6]) for line in lines] == [True, len(speeds) > 1]  # a bound of 0 is a bound
     assert [name for name in ("saves", "keeps", "loses") if words in getattr(told, name)] == [part] * bool(part)
 
 

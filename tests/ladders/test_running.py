@@ -20,8 +20,8 @@ from workbench import paths
 from workbench.__main__ import open_desk
 from workbench.desk import Desk
 from workbench.engine.gguf_header import file_hash
-from workbench.errors import Cancelled, FileError, UsageError
-from workbench.ladders import making
+from workbench.errors import Cancelled, EngineError, FileError, UsageError
+from workbench.ladders import making, stages
 from workbench.records.benchmarks import BenchPlan
 from workbench.records.ladders import LadderPlan, LadderProgress, Rung, TextPlan
 from workbench.records.models import LoadSettings
@@ -113,6 +113,27 @@ def test_a_cancelled_quantization_leaves_no_file(model: str, tmp_path: Path) -> 
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_a_rung_that_failed_is_tried_again_and_benched_beside_the_others(
+    desk: Desk, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> Iterator[Rung]:
+        raise EngineError("The ladder's process ended", "It was ended by SIGKILL", "")
+        yield
+
+    bench = BenchPlan(8, 2, (0,), 1, felt=False, cooldown_s=0, load=replace(LOAD, context=256))
+    copy = shutil.copyfile(model, tmp_path / "copy.gguf").as_posix()
+    plan = LadderPlan(model, ("Q2_K",), str(tmp_path / "out"), files=(copy,), bench=bench, load=LOAD)
+    with monkeypatch.context() as patched:
+        patched.setattr(stages, "make", killed)
+        first = last(desk.ladders.run(plan)).report
+    assert first.failed == 1
+    assert [row.bench is not None for row in first.rows] == [True, False, True]
+    again = last(desk.ladders.resume(first.ladder.id)).report
+    assert not again.failed
+    assert not again.left
+    assert all(row.bench and row.bench.speeds for row in again.rows)
+
+
 def test_a_killed_ladder_goes_on_where_it_was(desk: Desk, model: str, text: TextPlan, tmp_path: Path) -> None:
     out = tmp_path / "out"
     child = subprocess.Popen(
@@ -123,7 +144,7 @@ def test_a_killed_ladder_goes_on_where_it_was(desk: Desk, model: str, text: Text
     engines = psutil.Process(child.pid).children(recursive=True)
     os.kill(child.pid, signal.SIGKILL)
     child.communicate()
-    psutil.wait_procs(engines, timeout=10)
+    psutil.wait_procs(engines, timeout=60)
     (ladder,) = desk.ladders.ladders()
     made = (out / f"{ladder.rungs[1].name}.gguf").stat().st_mtime_ns
     before = desk._store.ladders.scores(ladder.id, 1)

@@ -75,6 +75,8 @@ class FakeLadders:
 
     def resume(self, ladder_id: int, cancel: Cancel | None = None) -> Iterator[LadderProgress]:
         ladder, scored = self.stored[ladder_id], self._scored[ladder_id]
+        tried = tuple(replace(rung, problem="") for rung in ladder.rungs)
+        self.stored[ladder_id] = replace(ladder, rungs=tried)
         for rung in ladder.rungs[1:] if ladder.plan.text else ():
             if cancel and cancel.wait(self.slow):
                 raise Cancelled

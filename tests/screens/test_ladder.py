@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,21 @@ async def test_a_stopped_ladder_goes_on() -> None:
         await settle(pilot)
         assert not desk.ladders.report(1).left
         assert "not complete" not in screen_text(app)
+
+
+async def test_a_rung_that_failed_is_told_and_tried_again() -> None:
+    desk = climbed()
+    known = desk.ladders.stored[1]
+    broken = replace(known.rungs[2], problem="The ladder's process ended")
+    desk.ladders.stored[1] = replace(known, rungs=(*known.rungs[:2], broken, *known.rungs[3:]))
+    app = app_on(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await enter(pilot)
+        assert "✗ 1 failed · g tries again" in screen_text(app)
+        await pilot.press("g")
+        await settle(pilot)
+        assert "tries again" not in screen_text(app)
+        assert not desk.ladders.report(1).failed
 
 
 async def test_export_and_delete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

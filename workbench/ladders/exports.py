@@ -107,11 +107,13 @@ def row_words(report: LadderReport, row: LadderRow) -> str:
     """All figures of a rung in a line, as the evidence of a decision."""
     head, cells = table(report)[0], _cells(report, row)
     told = [f"{name} {cell}" for name, cell in zip(head[2:], cells[2:], strict=True) if cell != NONE]
-    bench = row.bench
-    told += [", ".join(map(flag_words, bench.flags))] if bench and bench.flags else []
-    return f"{cells[0]} {cells[1]}: ".lstrip() + "; ".join(
-        filter(None, [*told, origin_words(row.rung), row.rung.problem])
-    )
+    told += filter(None, [_flags(row), origin_words(row.rung), row.rung.problem])
+    return f"{cells[0]} {cells[1]}: ".lstrip() + "; ".join(told)
+
+
+def _flags(row: LadderRow) -> str:
+    """What may have disturbed its bench, "" for nothing."""
+    return ", ".join(map(flag_words, row.bench.flags)) if row.bench else ""
 
 
 def circumstances(report: LadderReport) -> Iterator[str]:
@@ -148,6 +150,7 @@ def _markdown(report: LadderReport) -> str:
     lines += [_line(head), _line(["---"] * len(head)), *map(_line, rows), ""]
     lines += [f"- {words}" for words in circumstances(report)]
     lines += [f"- {row_name(row)}: {words}" for row in report.rows if (words := origin_words(row.rung))]
+    lines += [f"- {row_name(row)}: {flags}" for row in report.rows if (flags := _flags(row))]
     lines += [f"- {row_name(row)}: {row.rung.problem}" for row in report.rows if row.rung.problem]
     return "\n".join([*lines, "", _legend()]) + "\n"
 
@@ -188,7 +191,8 @@ def _figures(report: LadderReport, row: LadderRow) -> Iterator[tuple[object, ...
     if row.passed:
         yield "passed", row.passed.share, row.passed.low, row.passed.high, row.passed.n, "Wilson"
     if speed := decode_speed(row, report.ladder.plan.bench):
-        yield "tokens_per_s", speed.mean, speed.low or "", speed.high or "", speed.n, "Student"
+        low, high = ("" if bound is None else bound for bound in (speed.low, speed.high))
+        yield "tokens_per_s", speed.mean, low, high, speed.n, "Student"
     if row.bench and row.bench.ttft_ms:
         yield "ttft_ms_p50", row.bench.ttft_ms.p50, "", "", row.bench.ttft_ms.n, ""
     if row.bench and row.bench.rss:

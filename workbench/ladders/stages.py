@@ -15,6 +15,7 @@ from workbench.ladders.scoring import score
 from workbench.library import Library
 from workbench.ports import Cancel, Store
 from workbench.records.answers import AskOptions
+from workbench.records.benchmarks import Bench
 from workbench.records.evals import RunConfig
 from workbench.records.ladders import Ladder, Rung, Stage, WindowScores
 
@@ -129,7 +130,7 @@ def bench(parts: Parts, ladder: Ladder, cancel: Cancel) -> Iterator[Step]:
     plan = ladder.plan.bench
     if plan is None or _bench_complete(parts, ladder):
         return
-    if ladder.bench_id and _has_bench(parts, ladder):
+    if _benched(parts, ladder):
         steps = parts.benchmarks.resume(ladder.bench_id, cancel)
     else:
         steps = parts.benchmarks.run([rung.path for rung in usable(ladder)], plan, cancel)
@@ -142,18 +143,19 @@ def bench(parts: Parts, ladder: Ladder, cancel: Cancel) -> Iterator[Step]:
         yield Step(progress.now, done.done / done.total if done.total else None, stored=True)
 
 
-def _has_bench(parts: Parts, ladder: Ladder) -> bool:
+def _benched(parts: Parts, ladder: Ladder) -> Bench | None:
+    """Its bench, when that is there and has every rung: one that failed before and is there now needs a new one."""
     try:
-        parts.store.benchmarks.bench(ladder.bench_id)
+        found = parts.store.benchmarks.bench(ladder.bench_id) if ladder.bench_id else None
     except NotFoundError:
-        return False
-    return True
+        return None
+    measured = {model.path for model in found.models} if found else set()
+    return found if measured.issuperset(rung.path for rung in usable(ladder)) else None
 
 
 def _bench_complete(parts: Parts, ladder: Ladder) -> bool:
-    return (
-        bool(ladder.bench_id) and _has_bench(parts, ladder) and parts.store.benchmarks.bench(ladder.bench_id).complete
-    )
+    found = _benched(parts, ladder)
+    return found is not None and found.complete
 
 
 # -- quality -------------------------------------------------------------------------------------------------------

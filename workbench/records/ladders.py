@@ -207,6 +207,11 @@ class LadderReport:
     criteria: tuple[Criterion, ...] = ()
     left: tuple[Stage, ...] = ()
 
+    @property
+    def failed(self) -> int:
+        """Rungs with a problem; going on tries them again."""
+        return sum(bool(row.rung.problem) for row in self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class LadderProgress:
