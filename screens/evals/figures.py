@@ -8,6 +8,8 @@ from itertools import groupby
 from typing import Final
 
 from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -34,13 +36,18 @@ SEGMENT_WIDTH: Final = 20
 """Cells that a value of a field may take."""
 
 
-class Figures(Static):
-    """Follows one run; draws anew when its width or the terminal's kind changes."""
+class Figures(VerticalScroll):
+    """Follows one run; draws anew when its width or the terminal's kind changes. One line where that is narrow, and the
+    whole when it is zoomed; what is longer than its room scrolls."""
 
     def __init__(self) -> None:
-        super().__init__("", id="figures", classes="pane")
+        super().__init__(id="figures", classes="pane")
         self._view: RunView | None = None
         self._progress = ""
+
+    def compose(self) -> ComposeResult:
+        """The lines."""
+        yield Static(id="figures-lines")
 
     def show(self, view: RunView | None, progress: str = "") -> None:
         """Another run, or the same one further on."""
@@ -52,14 +59,16 @@ class Figures(Static):
         self._draw()
 
     def _draw(self) -> None:
-        view, width = self._view, self.content_size.width or 60
+        view, lines = self._view, self.query_one("#figures-lines", Static)
+        width = lines.content_size.width or 60
+        narrow = self.screen.has_class("-narrow") and self.screen.maximized is not self
         self.border_title = content(headline(view)) if view else ""
         if view is None:
-            self.update("")
-        elif self.screen.has_class("-narrow"):
-            self.update(one_line(view, width, self._progress))
+            lines.update("")
+        elif narrow:
+            lines.update(one_line(view, width, self._progress))
         else:
-            self.update(Content("\n").join(content(line) for line in all_lines(view, width, self._progress)))
+            lines.update(Content("\n").join(content(line) for line in all_lines(view, width, self._progress)))
 
 
 def headline(view: RunView) -> str:
@@ -221,7 +230,8 @@ def _agreement(found: Agreement) -> Line:
 
 
 def _answerable(view: RunView) -> str:
-    return tr("{answerable} of {all} answerable", answerable=count(view.dataset.answerable), all=view.dataset.cases)
+    dataset = view.dataset
+    return tr("{answerable} of {all} answerable", answerable=count(dataset.answerable), all=count(dataset.cases))
 
 
 def _of_dataset(view: RunView) -> Iterable[Line]:

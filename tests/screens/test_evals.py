@@ -80,6 +80,10 @@ async def test_a_narrow_terminal_keeps_lists_and_stepper_and_one_line_of_figures
         assert "Cases ── failing 4" in seen
         assert "✗ retrieved but cut" in seen
         assert all(len(line) <= 80 for line in lines)
+        seen = await press(pilot, "tab", "z")
+        assert "1 fixed, 1 broken: not significant (McNemar p = 1.00)" in seen
+        assert "3 things differ" in seen
+        assert "✗ retrieved but cut" in await press(pilot, "z")
 
 
 async def test_a_large_terminal_shows_the_questions_and_gold_beside_the_results() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import pytest
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
@@ -22,6 +24,8 @@ from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, unti
 from tests.screens.test_evals import case_of, on_evals, press
 from tests.screens.test_evals_review import with_model
 from workbench.evals.deciding.gates import parse_gates
+from workbench.ports import Cancel
+from workbench.records.evals import RunConfig, RunProgress
 
 
 async def test_a_sweep_runs_its_values_and_shows_them_with_intervals_and_what_overlaps() -> None:
@@ -62,20 +66,27 @@ async def test_a_sweep_runs_its_values_and_shows_them_with_intervals_and_what_ov
         assert place == f"{desk.evals.runs()[0].id}/xquad-es"
 
 
-async def test_a_sweep_that_is_stopped_keeps_what_ended() -> None:
-    desk = FakeDesk(slow=0.5)
+async def test_a_sweep_that_is_stopped_keeps_what_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = FakeDesk()
     app = app_on(desk)
+    whole = desk.evals.sweep
+
+    def sweep(configs: Sequence[RunConfig], cancel: Cancel | None = None) -> Iterator[RunProgress]:
+        for progress in whole(configs, cancel):
+            if progress.finished:
+                desk.slow = 60.0  # the second run waits to be stopped
+            yield progress
+
+    monkeypatch.setattr(desk.evals, "sweep", sweep)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await on_evals(pilot, "S")
         app.screen.query_one("#limit", Input).value = "3"
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "/4 · " in screen_text(app).splitlines()[0])
+        await until(pilot, lambda: "2/4 · " in screen_text(app).splitlines()[0])
         await pilot.press("S")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await press(pilot, "y")
-        statuses = [run.status for run in desk.evals.runs()[:-3]]
-        assert statuses[0] == "stopped"
-        assert len(statuses) < 4
+        assert [run.status for run in desk.evals.runs()[:-3]] == ["stopped", "complete"]
 
 
 async def test_chosen_runs_stand_side_by_side() -> None:
