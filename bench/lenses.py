@@ -63,7 +63,7 @@ def main() -> None:
             shutil.copy(asked.file, path)
         build(path, asked.chunks)
         store = open_store(path)
-        if not store.lenses.newest_runs(COLLECTION):
+        if not store.runs.runs():
             store_rankings(store, asked.runs)
         look(store)
         store.close()

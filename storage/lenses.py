@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -108,11 +109,16 @@ class FileLenses:
         with self._connections.read() as c:
             return tuple(CaseUse(*row) for row in c.execute(statement, (chunk_id,)))
 
-    def newest_runs(self, collection: str) -> Mapping[str, int]:
-        """The newest run of each dataset on the collection, by the dataset's name."""
-        statement = "SELECT dataset, max(id) FROM eval_run WHERE manifest ->> 'collection' = ? GROUP BY dataset"
+    def newest_runs(self, collection: str, dataset: str, case_ids: Sequence[str]) -> Mapping[str, int]:
+        """The newest run on the collection that asked each of the dataset's cases, by the case's id."""
+        statement = """
+            SELECT w.value, max(r.run_id) FROM json_each(?) w CROSS JOIN eval_run e CROSS JOIN eval_result r
+            ON r.run_id = e.id AND r.case_id = w.value
+            WHERE e.dataset = ? AND e.manifest ->> 'collection' = ? GROUP BY w.value
+        """
+        values = json.dumps(list(case_ids)), storable(dataset), storable(collection)
         with self._connections.read() as c:
-            return {dataset: int(run_id) for dataset, run_id in c.execute(statement, (storable(collection),))}
+            return {case_id: int(run_id) for case_id, run_id in c.execute(statement, values)}
 
     def occurrences(self, index: Index, k: int) -> tuple[Mapping[str, int], int]:
         """How many different questions have each chunk among their first ``k``, and how many questions were asked.

@@ -269,6 +269,8 @@ def test_cases_and_gold_with_their_rank_in_the_newest_run(bench: Bench, lenses: 
     assert [(use.run_id, use.case_id, use.rank) for use in used.cases] == [(newest, "q1", 2), (newest - 1, "q1", 1)]
     assert [(g.case_id, g.run_id, g.rank) for g in used.gold] == [("q1", newest, 2)]
     assert lenses.usage(other).gold == ()
+    run(bench, {"q2": [other.id]})  # a sample without the case says nothing of it
+    assert [(g.run_id, g.rank) for g in lenses.usage(chunk).gold] == [(newest, 2)]
     bench.store.runs.delete(newest)
     assert [use.run_id for use in lenses.usage(chunk).cases] == [newest - 1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -11,7 +12,7 @@ from workbench.evals.gold.anchors import grade_of
 from workbench.ports import Store
 from workbench.records.cases import Case, Dataset
 from workbench.records.corpus import Chunk, Index
-from workbench.records.lenses import CaseUse, Exposure, GoldUse, Occurrence, Usage
+from workbench.records.lenses import Exposure, GoldUse, Occurrence, Usage
 
 LISTED: Final = 200
 """Hubs and unfound chunks that are listed of a collection."""
@@ -84,13 +85,15 @@ def usage(store: Store, gold: Gold, chunk: Chunk, collection: str) -> Usage:
     """Who found the chunk, and who should have."""
     traces = store.lenses.trace_uses(chunk.id)
     cases = store.lenses.case_uses(chunk.id)
-    runs = store.lenses.newest_runs(collection)
-    should = tuple(_gold_use(use, runs, cases) for use in gold.of(chunk, collection))
-    return Usage(chunk.id, traces, cases, should, DEPTH)
-
-
-def _gold_use(use: tuple[str, Case, int], runs: Mapping[str, int], found: Iterable[CaseUse]) -> GoldUse:
-    dataset, case, grade = use
-    run_id = runs.get(dataset)
-    rank = next((f.rank for f in found if f.run_id == run_id and f.case_id == case.id), None)
-    return GoldUse(dataset, case.id, case.question, grade, run_id, rank)
+    asking = list(gold.of(chunk, collection))
+    named: defaultdict[str, list[str]] = defaultdict(list)
+    for dataset, case, _ in asking:
+        named[dataset].append(case.id)
+    runs = {dataset: store.lenses.newest_runs(collection, dataset, ids) for dataset, ids in named.items()}
+    ranks = {(use.run_id, use.case_id): use.rank for use in cases}
+    should = []
+    for dataset, case, grade in asking:
+        run_id = runs[dataset].get(case.id)
+        rank = ranks.get((run_id, case.id)) if run_id else None
+        should.append(GoldUse(dataset, case.id, case.question, grade, run_id, rank))
+    return Usage(chunk.id, traces, cases, tuple(should), DEPTH)

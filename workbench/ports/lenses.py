@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from workbench.records.corpus import Index
@@ -33,8 +33,8 @@ class LensRepository(Protocol):
         """Results of runs whose ranking holds the chunk, newest run first."""
         ...
 
-    def newest_runs(self, collection: str) -> Mapping[str, int]:
-        """The newest run of each dataset on the collection, by the dataset's name."""
+    def newest_runs(self, collection: str, dataset: str, case_ids: Sequence[str]) -> Mapping[str, int]:
+        """The newest run on the collection that asked each of the dataset's cases, by the case's id."""
         ...
 
     def occurrences(self, index: Index, k: int) -> tuple[Mapping[str, int], int]:
