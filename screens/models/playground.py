@@ -131,7 +131,7 @@ class Playground(Room):
         """Another model: its template is looked at before anything is sent."""
         model = status.model.file.path if status.model else ""
         if model != self._model:
-            self._model = model
+            self._model, self._sent = model, ""
             self._show_prompt(Draft(model, ChatRequest(())), ())
             self._preview()
             if model:
@@ -227,7 +227,7 @@ class Playground(Room):
 
     def _show_prompt_again(self) -> None:
         self.query_one("#prompt-text", Static).update(prompt_content(self._shown, ids=self._ids))
-        if self._job:
+        if self._job or not self.query_one("#say", Input).value:
             self._show_sent()
         else:
             self._preview()
@@ -291,9 +291,11 @@ class Playground(Room):
         self.transcript.follow()
 
     def _show_sent(self) -> None:
-        """The prompt that was really sent."""
+        """The prompt that was really sent; before there is one, what would be."""
         prompt = self._sent
-        if prompt and self.query_one("#prompt").display:
+        if not prompt:
+            self._preview()
+        elif self.query_one("#prompt").display:
             read = lambda: self.desk.playground.tokens(prompt)  # noqa: E731 -- what the worker does, in a line
             draft = Draft(self._model, ChatRequest(()))
             self.jobs.read(self, read, lambda tokens: self._show_prompt(draft, tokens), lambda _: None)
@@ -312,7 +314,6 @@ class Playground(Room):
         if reply and reply.silent:
             self._rest(("✗ " + silence_words(), Tone.BAD))
         self._keep()
-        self._preview()
         self.refresh_bindings()
 
     def _failed(self, error: WorkbenchError) -> None:
@@ -370,6 +371,7 @@ class Playground(Room):
         """Forgets the conversation."""
         if self._job is None:
             self._messages.clear()
+            self._sent = ""
             self.transcript.remove_children()
             for message in self._opening:
                 self._add(message)

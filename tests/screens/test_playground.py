@@ -234,6 +234,9 @@ async def test_in_a_small_window_the_prompt_takes_the_place_of_the_conversation(
         await sees(pilot, "● partial")
         await pilot.press("alt+t")
         await sees(pilot, "Hi<|im_end|>")  # what was sent, while it is answered
+        desk.playground.hold.set()
+        await sees(pilot, "✓ complete")
+        assert "It opens at nine.<|im_end|>" not in screen_text(app), "the answer was not sent"
 
 
 async def test_a_model_s_text_is_never_markup_and_its_control_characters_are_seen() -> None:
