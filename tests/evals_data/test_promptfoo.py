@@ -70,6 +70,20 @@ def test_one_prompt_leaves_the_ids_alone_and_lists_of_values_make_tests(tmp_path
     ]
 
 
+def test_a_loop_goes_through_lists_that_are_kept_whole_and_through_objects(tmp_path: Path) -> None:
+    result = read(
+        tmp_path,
+        "prompts: ['{% for d in docs %}{{ loop.index }}. {{ d.text }} {% endfor %}"
+        "{% for name, value in who %}{{ name }}={{ value }}{% if not loop.last %}, {% endif %}{% endfor %}? {{ q }}']\n"
+        "tests:\n"
+        "  - description: one\n"
+        "    options: {disableVarExpansion: true}\n"
+        "    vars: {docs: [{text: A}, {text: B}], who: {name: Ada, age: 7}, q: Why}\n",
+    )
+    assert [(c.id, c.question) for c in result.cases] == [("one", "1. A 2. B name=Ada, age=7? Why")]
+    assert result.problems == ()
+
+
 def test_prompts_without_tests_and_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "two.txt").write_text("First.\n---\nSecond.\n", "utf-8")
     result = read(tmp_path, "prompts: [file://two.txt, 'Third.']\ntests: [{assert: [{type: contains, value: x}]}]\n")
@@ -82,7 +96,14 @@ def test_prompts_without_tests_and_in_a_file(tmp_path: Path) -> None:
     [
         ("{{ absent }}", "absent"),
         ("{{ q.", "can't be read"),
-        ("{% for i in q %}x{% endfor %}", "for"),
+        ("{% for i in q %}x{% endfor %}", "a list or an object"),
+        ("{% for i in m %}" * 5 + "x" + "{% endfor %}" * 5, "10,000 rounds"),
+        ("{% for i in m %}" * 2 + "x" * 9000 + "{% endfor %}" * 2, "100,000 characters"),
+        ("{% for i in m %}" * 25 + "x" + "{% endfor %}" * 25, "nested too deeply"),
+        ("{% if q %}" * 200 + "x" + "{% endif %}" * 200, "nested too deeply"),
+        ("{{ " + "(" * 5000 + "q" + ")" * 5000 + " }}", "nested too deeply"),
+        ("{{ m | _rounds(true) }}", "_rounds"),
+        ("{{ loop.cycle(1) }}", "call"),
         ("{{ range(10) }}", "call"),
         ("{{ 'x' * 999999999 }}", "mul"),
         ("{{ q | center(999999999) }}", "center"),
@@ -98,7 +119,8 @@ def test_prompts_without_tests_and_in_a_file(tmp_path: Path) -> None:
 def test_a_prompt_that_does_more_than_fill_in_is_named(tmp_path: Path, prompt: str, told: str) -> None:
     (tmp_path.parent / "secret.txt").write_text("secret", "utf-8")
     entry = yaml.safe_load(prompt) if prompt == "[1]" else prompt
-    config = {"prompts": ["Fine: {{q}}", entry], "tests": [{"vars": {"q": "why?"}}]}
+    many = {"m": {str(n): n for n in range(9)}}
+    config = {"prompts": ["Fine: {{q}}", entry], "tests": [{"vars": {"q": "why?", **many}}]}
     result = read(tmp_path, yaml.safe_dump(config))
     assert [c.question for c in result.cases] == ["Fine: why?"]
     ((_, reason),) = notes(result, skipped=True)
@@ -114,8 +136,8 @@ def test_what_is_true_of_many_tests_is_told_once(tmp_path: Path) -> None:
 
 
 def test_when_no_prompt_can_be_used_nothing_comes_in(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError, match="for"):
-        read(tmp_path, "prompts: ['{% for a in b %}{% endfor %}']\ntests: [{vars: {question: why}}]\n")
+    with pytest.raises(DocumentError, match="include"):
+        read(tmp_path, "prompts: ['{% include a %}']\ntests: [{vars: {question: why}}]\n")
 
 
 def test_an_assertion_written_once_is_read_where_it_is_referred_to(tmp_path: Path) -> None:

@@ -25,18 +25,20 @@ from workbench.records.cases import Case, RowProblem
 _SHARED: Final = "assertionTemplates"
 _QUESTION: Final = ("question", "query", "prompt", "input", "user_input")
 _KNOWN: Final = frozenset({"description", "vars", "assert", "metadata", "provider", "providers"})
+_WHOLE: Final = {"disableVarExpansion": True}
 _MOST: Final = 1000  # tests that one test's lists of values make
 
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """One test; ``lines`` are those of its assertions."""
+    """One test; its assertions with their lines. ``expand``: a list of values makes a test of each."""
 
     line: int
     variables: Mapping[str, Any]
     assertions: Sequence[tuple[int, Any]]
     description: str = ""
     others: tuple[str, ...] = ()
+    expand: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,14 @@ def _read_test(loader: yaml.SafeLoader, node: yaml.Node, shared: Any) -> _Test |
         {str(name): value for name, value in variables.items()},
         [(line, _resolved(item, shared)) for line, item in zip(lines, asserted, strict=False)],
         description.strip() if isinstance(description, str) else "",
-        tuple(str(name) for name in row if name not in _KNOWN),
+        tuple(str(name) for name in row if name not in _KNOWN and (name, row[name]) != ("options", _WHOLE)),
+        not _keeps_lists(row),
     )
+
+
+def _keeps_lists(row: Mapping[str, Any]) -> bool:
+    options = row.get("options")
+    return isinstance(options, Mapping) and options.get("disableVarExpansion") is True
 
 
 def _resolved(assertion: Any, shared: Any) -> Any:
@@ -145,6 +153,7 @@ def _joined(default: _Test, test: _Test) -> _Test:
         [*default.assertions, *test.assertions],
         test.description,
         (*default.others, *test.others),
+        default.expand and test.expand,
     )
 
 
@@ -153,7 +162,7 @@ def _joined(default: _Test, test: _Test) -> _Test:
 
 def _cases(test: _Test, prompts: Sequence[Prompt]) -> Iterator[Found]:
     notes = [(test.line, tr("“{name}” of the test has no equal here", name=name)) for name in test.others]
-    variants = list(islice(_variants(test.variables), _MOST + 1))
+    variants = list(islice(_variants(test.variables), _MOST + 1)) if test.expand else [dict(test.variables)]
     if len(variants) > _MOST:
         yield RowProblem(test.line, tr("its lists of values make more than {most} tests", most=_MOST))
         return

@@ -1,7 +1,7 @@
 """Prompts of promptfoo: templates filled with a test's variables, as far as jinja writes what nunjucks does.
 
-Templates come with datasets from anywhere, so they only fill in, choose and transform text: no loops, no calls, and
-nothing whose result can grow beyond what is put in.
+Templates come with datasets from anywhere, so they only fill in, choose, go through what a variable holds and transform
+text: no calls, no loops without an end that is near, and nothing else whose result can grow beyond what is put in.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, StrictUndefined, Template, TemplateError, nodes
+from jinja2 import Environment, StrictUndefined, Template, TemplateError, TemplateRuntimeError, nodes, pass_context
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from workbench.errors import reason_of
@@ -29,7 +30,10 @@ _LONGEST: Final = 100_000  # characters
 _NODES: Final = (
     nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Const, nodes.Getattr, nodes.Getitem,
     nodes.Filter, nodes.If, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Test,
+    nodes.For, nodes.Tuple,
 )  # fmt: skip
+_ROUNDS: Final = "rounds left"  # no name that a template can say
+_MOST_ROUNDS: Final = 10_000  # of all loops of a prompt together
 _FILTERS: Final = frozenset(
     {"abs", "capitalize", "default", "dump", "escape", "first", "float", "int", "join", "last", "length", "lower",
      "round", "safe", "string", "title", "tojson", "trim", "upper", "wordcount"}
@@ -47,15 +51,19 @@ class Prompt:
     def fill(self, variables: Mapping[str, Any]) -> str:
         """The prompt for a test. Raises RowError when it needs a variable that the test doesn't set, or fails."""
         try:
-            text = self.template.render(variables)
+            return "".join(self._parts(variables))
         except TemplateError as error:
             raise RowError(tr("prompt {number}: {reason}", number=self.number, reason=error.message)) from error
         except (TypeError, ValueError, ArithmeticError) as error:
             raise RowError(tr("prompt {number}: {reason}", number=self.number, reason=error)) from error
-        if len(text) > _LONGEST:
-            raise RowError(tr("prompt {number}: it is longer than {most} characters", number=self.number,
-                              most=f"{_LONGEST:,}"))  # fmt: skip
-        return text
+
+    def _parts(self, variables: Mapping[str, Any]) -> Iterator[str]:
+        left = _LONGEST
+        for part in self.template.generate({**variables, _ROUNDS: [_MOST_ROUNDS]}):
+            left -= len(part)
+            if left < 0:
+                raise TemplateRuntimeError(tr("it is longer than {most} characters", most=f"{_LONGEST:,}"))
+            yield part
 
 
 def read_prompts(listed: list[tuple[int, Any]], folder: Path) -> Iterator[Prompt | RowProblem]:
@@ -109,21 +117,47 @@ def _is_chat(entry: Any) -> bool:
 
 def _template(source: str) -> Template:
     """Raises RowError for what doesn't parse, or does more than fill in."""
-    environment = _environment()
     try:
-        tree = environment.parse(source)
+        return _checked(source)
     except TemplateError as error:
         raise RowError(tr("a prompt that can't be read: {reason}", reason=error.message)) from error
+    except (RecursionError, SyntaxError, MemoryError) as error:  # Python's own, of the code that it becomes
+        raise RowError(tr("a prompt that can't be read: {reason}", reason=tr("it is nested too deeply"))) from error
+
+
+def _checked(source: str) -> Template:
+    environment = _environment()
+    tree = environment.parse(source)
     for node in tree.find_all(nodes.Node):
         if not isinstance(node, _NODES):
             raise RowError(tr("a prompt uses “{what}”, which has no equal here", what=type(node).__name__.lower()))
         if isinstance(node, nodes.Filter) and node.name not in _FILTERS:
             raise RowError(tr("a prompt uses “{what}”, which has no equal here", what=node.name))
-    return environment.from_string(source)
+    for loop in list(tree.find_all(nodes.For)):
+        pairs = nodes.Const(isinstance(loop.target, nodes.Tuple))
+        loop.iter = nodes.Filter(loop.iter, _rounds.__name__, [pairs], [], None, None)
+    return environment.from_string(tree)
+
+
+@pass_context
+def _rounds(context: Context, value: Any, pairs: bool) -> list[Any]:
+    """What a loop goes through: a list, or the names of an object, with their values where ``pairs`` are asked for.
+
+    Raises:
+        TemplateRuntimeError: it is neither, or the prompt's loops go on for too long.
+    """
+    if not isinstance(value, (list, tuple, Mapping)):
+        raise TemplateRuntimeError(tr("a loop goes through a list or an object"))
+    left = context[_ROUNDS]
+    left[0] -= len(value)
+    if left[0] < 0:
+        raise TemplateRuntimeError(tr("its loops take more than {most} rounds", most=f"{_MOST_ROUNDS:,}"))
+    return list(value.items() if pairs and isinstance(value, Mapping) else value)
 
 
 @cache
 def _environment() -> Environment:
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+    environment.filters[_rounds.__name__] = _rounds
     environment.filters["dump"] = lambda value: json.dumps(value, ensure_ascii=False)
     return environment
