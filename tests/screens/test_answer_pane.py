@@ -21,7 +21,8 @@ def trace() -> Trace:
 
 def test_what_no_source_backs_is_not_shown_as_answered(trace: Trace) -> None:
     assert trace.answer is not None
-    claims = tuple(replace(claim, level="unsupported", support=0.0) for claim in trace.answer.claims)
+    unbacked = (replace(claim, level="unsupported", support=0.0) for claim in trace.answer.claims)
+    claims = tuple(replace(claim, off_topic=True) for claim in unbacked)  # which is the lesser defect
     answer = replace(trace.answer, outcome="unsupported", mode="generated", claims=claims)
     shown = dataclasses.replace(trace, answer=answer)
     head = headline(shown, streaming=False).plain

@@ -281,8 +281,8 @@ class Answer:
 
     @property
     def off_topic(self) -> bool:
-        """It has claims, and none of them concerns the question."""
-        return bool(self.claims) and all(claim.off_topic for claim in self.claims)
+        """It has claims that sources back, and none of them concerns the question."""
+        return self.outcome != "unsupported" and bool(self.claims) and all(claim.off_topic for claim in self.claims)
 
     @property
     def level(self) -> SupportLevel:
