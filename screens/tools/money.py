@@ -23,8 +23,8 @@ from screens.tools.times import Times, read_times, times_dialog
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.money.costs import amount, break_even_requests, hit_ratio, per_million_tokens
-from workbench.money.money import Speed, price_name
+from workbench.money.costs import break_even_requests, hit_ratio, per_million_tokens
+from workbench.money.money import Speed, price_name, spent_words
 from workbench.records.money import Price
 from workbench.records.usage import UsageSum
 from workbench.usage.ledger import Group
@@ -92,7 +92,7 @@ class MoneyTab(ToolTab):
 
         def read() -> Read:
             money = self.desk.money
-            sums = tuple((one, _cost(money.cost_of(one))) for one in money.ledger.sums(by))
+            sums = tuple((one, spent_words(spent).strip("–")) for one, spent in money.spent(by))
             return Read(sums, tuple((price, money.stale(price)) for price in money.prices()))
 
         self.jobs.read(self, read, self._show)
@@ -225,7 +225,7 @@ def _usage_columns() -> list[Column]:
         Column("H", 4, "right"),
         Column(tr("output"), 8, "right"),
         Column(tr("time"), 8, "right", keep=80),
-        Column(tr("cost"), 11, "right", fold=True),
+        Column(tr("cost"), align="right", fold=True, fit=True),
     ]
 
 
@@ -238,10 +238,6 @@ def _usage_row(one: UsageSum, cost: str) -> Row:
     seconds = f"{one.seconds:,.0f} s"
     cells = (one.day, what, count(one.calls), count(used.input), shown, count(used.output), (seconds, Tone.DIM), cost)
     return Row(key, cells)
-
-
-def _cost(known: tuple[float, str] | None) -> str:
-    return f"{amount(known[0])} {known[1]}" if known else ""
 
 
 def _columns() -> list[Column]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
+from storage import open_store
 from tests.cli.conftest import Cli, cli
+from workbench.desk import Desk
+from workbench.records.money import Usage
+from workbench.records.usage import Call
 from workbench.text.counting import tiktoken_encoding
 
 __all__ = ["cli"]
@@ -88,6 +93,25 @@ def test_prompts_that_spoil_their_cache_exit_with_1(cli: Cli, tmp_path: Path) ->
     assert "can't be read" in cli("tokens", "prefix", tmp_path / "a", tmp_path / "none").err
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     assert cli("tokens", "show", "--file", tmp_path / "bytes").code == 2
+
+
+def test_usage_costs_what_each_place_asks_however_it_is_added_up(cli: Cli, db: tuple[str, Path]) -> None:
+    box = "http://gpu-box:8000"
+    cli(*db, "money", "price", box, "m", *PRICE, "--checked", "2026-01-01")
+    cli(*db, "money", "price", "local", "m", "--input", "0", "--output", "1", "--checked", str(date.today()))
+    desk = Desk(open_store(db[1]))
+    for server, model in ((box, "m"), ("", "m"), ("http://other:1", "m")):
+        used = Usage(1_000_000, 500_000)
+        desk.money.ledger.record(Call(datetime.now(UTC), server, model, "ask", used, 1000.0))
+    desk.close()
+    for by in ("model", "purpose", "day"):  # 2 + 4 there, 0.5 here, and nobody knows of the third
+        assert "6.50 EUR + ? !" in cli(*db, "usage", "--by", by).out
+    by_server = {line.split()[0]: line for line in cli(*db, "usage", "--by", "server").out.splitlines()}
+    assert by_server[box].endswith("6.00 EUR !")
+    assert by_server["here"].endswith("0.500 EUR")
+    assert by_server["http://other:1"].endswith("–")
+    assert by_server["?:"] == "?: calls without a known price: 1."
+    assert "18.00 EUR !" in cli(*db, "usage", "--by", "day", "--price", f"{box}#m").out
 
 
 def test_a_sheet_from_nothing_to_a_decision(cli: Cli, db: tuple[str, Path]) -> None:

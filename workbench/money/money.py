@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Final
 
 from workbench.benchmarks import Benchmarks
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.money.costs import call_cost, is_stale
+from workbench.money.costs import amount, call_cost, is_stale
 from workbench.ports import EntryRepository
-from workbench.records.money import Price, Usage
+from workbench.records.money import Price, Spent, Usage
 from workbench.records.usage import UsageSum
 from workbench.usage import Ledger
+from workbench.usage.ledger import Group, added
+
+LOCAL: Final = "local"
+"""The provider of what runs in a process of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +80,15 @@ class Money:
         Args:
             provider: "local", a server's address, or a name; ``model`` as the ledger names it.
         """
-        found = [p for p in self.prices() if p.model == model and p.provider in (provider, "*")]
-        return min(found, key=lambda p: p.provider == "*", default=None)
+        return _price_of(provider, model, self.prices())
 
-    def cost_of(self, usage: UsageSum) -> tuple[float, str] | None:
-        """What a sum of one model on one server costs, with its currency; None where no price is known for it."""
-        price = self.price_of(usage.server or "local", usage.model)
-        return (call_cost(usage.usage, price), price.currency) if price else None
+    def spent(self, by: Sequence[Group]) -> tuple[tuple[UsageSum, Spent], ...]:
+        """All calls ever, added up by what is named, with what they cost: each at the price of where it ran."""
+        sums, prices = self._ledger.sums(), self.prices()
+        return tuple(
+            (one, _spent([s for s in sums if all(getattr(s, name) == getattr(one, name) for name in by)], prices))
+            for one in added(sums, by)
+        )
 
     def mean_call(self, model: str = "") -> Usage | None:
         """The mean call of the ledger, of one model or of all; None when it is empty."""
@@ -110,6 +118,32 @@ class Money:
         if not tpots:
             return None
         return Speed(1000 * len(tpots) / sum(tpots), tr("ledger, {count} calls", count=len(tpots)))
+
+
+def _price_of(provider: str, model: str, prices: Iterable[Price]) -> Price | None:
+    found = [p for p in prices if p.model == model and p.provider in (provider, "*")]
+    return min(found, key=lambda p: p.provider == "*", default=None)
+
+
+def _spent(sums: Iterable[UsageSum], prices: Sequence[Price]) -> Spent:
+    amounts: dict[str, float] = {}
+    unpriced, stale = 0, False
+    for one in sums:
+        price = _price_of(one.server or LOCAL, one.model, prices)
+        if price is None:
+            unpriced += one.calls
+            continue
+        amounts[price.currency] = amounts.get(price.currency, 0.0) + call_cost(one.usage, price)
+        stale = stale or is_stale(price, date.today())
+    return Spent(amounts, unpriced, stale)
+
+
+def spent_words(spent: Spent) -> str:
+    """ "0.0123 EUR": "!" after an old price, "+ ?" for calls without one; "–" when none has one."""
+    told = [f"{amount(value)} {currency}" for currency, value in spent.amounts.items()]
+    if not told:
+        return "–"
+    return " + ".join([*told, *(["?"] if spent.unpriced else [])]) + (" !" if spent.stale else "")
 
 
 def price_name(price: Price) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -46,6 +47,21 @@ class Price:
     cache_read: float | None = None
     cache_write: float | None = None
     source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What calls cost, each at the price of its model where it ran.
+
+    Attributes:
+        amounts: by currency; they aren't converted.
+        unpriced: calls that no price is known for, which are in no amount.
+        stale: one of the prices was looked up too long ago.
+    """
+
+    amounts: Mapping[str, float]
+    unpriced: int = 0
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

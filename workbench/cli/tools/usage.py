@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
+from typing import TypeAlias
 
 import click
 
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
-from workbench.desk import Desk
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.money.costs import amount, call_cost, hit_ratio
-from workbench.records.money import Waterfall
+from workbench.money.costs import call_cost, hit_ratio, is_stale
+from workbench.money.money import spent_words
+from workbench.records.money import Price, Spent, Waterfall
 from workbench.records.usage import Call, UsageSum
-from workbench.usage.ledger import GROUPS, Group, added
+from workbench.usage.ledger import GROUPS, Group
 from workbench.usage.times import call_phases, trace_phases
 from workbench.usage.words import phase_lines, phase_name
 
@@ -37,40 +40,38 @@ def usage(context: click.Context, groups: tuple[str, ...], price: str, as_json: 
         return
     by: list[Group] = [name for name in GROUPS if name in groups] if groups else ["day", "model"]
     with context.obj.desk("read") as desk:
-        sums = desk.money.ledger.sums(by)
+        spent, total = desk.money.spent(by), desk.money.spent(())
+        at = desk.money.price(price) if price else None
         if as_json:
-            print_json(sums)
-        elif not sums:
+            print_json([{**asdict(one), "cost": cost} for one, cost in spent])
+        elif not spent:
             say(tr("No model was called yet."))
         else:
-            _print_sums(desk, sums, by, price)
+            _print_sums(spent, total, by, at)
 
 
-def _print_sums(desk: Desk, sums: tuple[UsageSum, ...], by: Sequence[Group], price: str) -> None:
+Sums: TypeAlias = Sequence[tuple[UsageSum, Spent]]
+
+
+def _print_sums(spent: Sums, total: Sums, by: Sequence[Group], price: Price | None) -> None:
     names = {"day": tr("day"), "server": tr("where"), "model": tr("model"), "purpose": tr("purpose")}
     head = [names[name] for name in by]
     head += [tr("calls"), tr("fresh"), tr("cached"), tr("output"), "H", tr("time"), tr("cost")]
-    rows = [_row(desk, one, by, price) for one in sums]
+    rows = [_row(one, cost, by, price) for one, cost in spent]
     if len(rows) > 1:
-        (total,) = added(sums, ())
-        rows.append([tr("together"), *[""] * (len(by) - 1), *_row(desk, total, [], price)])
+        rows += [[tr("together"), *[""] * (len(by) - 1), *_row(one, cost, [], price)] for one, cost in total]
     print_table(head, rows, right=range(len(by), len(head)))
+    if price is None and any(cost.amounts and cost.unpriced for _, cost in total):
+        say(tr("?: calls without a known price: {count}.", count=sum(cost.unpriced for _, cost in total)))
 
 
-def _row(desk: Desk, one: UsageSum, by: Sequence[Group], price: str) -> list[str]:
+def _row(one: UsageSum, spent: Spent, by: Sequence[Group], price: Price | None) -> list[str]:
     hit = hit_ratio(one.usage)
     used = one.usage
+    at = price and Spent({price.currency: call_cost(used, price)}, stale=is_stale(price, date.today()))
     named = [getattr(one, name) or (tr("here") if name == "server" else "") for name in by]
     counts = [f"{n:,}" for n in (one.calls, used.fresh, used.cache_read, used.output)]
-    return [*named, *counts, "–" if hit is None else f"{hit:.0%}", f"{one.seconds:,.1f} s", _cost(desk, one, price)]
-
-
-def _cost(desk: Desk, one: UsageSum, price: str) -> str:
-    if price:
-        found = desk.money.price(price)
-        return f"{amount(call_cost(one.usage, found))} {found.currency}{' !' if desk.money.stale(found) else ''}"
-    known = desk.money.cost_of(one)
-    return f"{amount(known[0])} {known[1]}" if known else "–"
+    return [*named, *counts, "–" if hit is None else f"{hit:.0%}", f"{one.seconds:,.1f} s", spent_words(at or spent)]
 
 
 @usage.command()
