@@ -89,7 +89,7 @@ class RankedScreen(LookingBackScreen):
         before = against or timeline.before
         self._draw_ranking(entry.hits, keystroke.fusion, before.ranks if before else {})
         if entry.result and self._answering is None:
-            self._draw_stages(stages.of_search(entry.result))
+            self._draw_stages(stages.of_search(entry.result, keystroke.asked))
         self.query_one("#query", Input).border_subtitle = content(
             tr(
                 "{seconds} s into the session · {ms} ms",

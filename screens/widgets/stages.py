@@ -24,6 +24,7 @@ from workbench.records.retrieval import (
     Analysis,
     FilterResult,
     FusionResult,
+    Lane,
     LaneResult,
     RerankResult,
     SearchResult,
@@ -129,8 +130,8 @@ RENDERERS: Final[dict[type, Callable[[Any], tuple[str, str]]]] = {
 """A stage's record → (flow, note)."""
 
 
-def of_search(result: SearchResult) -> list[StageLine]:
-    """The stages of a search that left no trace."""
+def of_search(result: SearchResult, asked: Iterable[Lane] = ()) -> list[StageLine]:
+    """The stages of a search that left no trace; lanes of ``asked`` that it lacks were left when the next key came."""
     lanes = {lane.lane: lane for lane in result.lanes}
     stages: list[tuple[str, Stage, float | None]] = [
         ("analysis", result.analysis, None),
@@ -140,7 +141,8 @@ def of_search(result: SearchResult) -> list[StageLine]:
     ]
     if result.rerank:
         stages.append(("rerank", result.rerank, result.rerank.duration_ms))
-    return list(_lines(stages))
+    left = [StageLine(stage_name(lane), "–", "", tr("the next key came first")) for lane in asked if lane not in lanes]
+    return [*_lines(stages), *left]
 
 
 def of_trace(trace: Trace) -> list[StageLine]:

@@ -64,6 +64,8 @@ async def test_a_key_that_is_overtaken_is_told_to_stop_and_its_late_ranking_is_n
         entries = app.screen.query_one(Timeline).entries
         assert [(e.keystroke.query, e.keystroke.whole) for e in entries if e.keystroke.whole] == [("horn", True)]
         assert "1/(60+1) + 1/(60+1) = 0.0328" in screen_text(app)
+        await pilot.press("alt+left")
+        await sees(pilot, "the next key came first")
 
 
 @pytest.mark.parametrize("size", [SMALL, WIDE])
