@@ -192,4 +192,4 @@ def decision_page(story: Story, made: Decision, page: Page) -> None:
     )
     answer = story.trace.answer
     if answer:
-        page.facts([(tr("missing"), answer.missing), (tr("what helps"), answer.remedy)])
+        page.facts([(tr("missing"), answer.missing), (tr("what helps"), retold(answer.remedy))])

@@ -124,7 +124,7 @@ def _after(answer: Answer) -> Iterable[Line]:
         yield ("\n" + answer.missing, Tone.DIM)
     if answer.remedy:
         yield ("\n→ ", Tone.ACCENT)
-        yield answer.remedy
+        yield retold(answer.remedy)
     if answer.removed:
         names = ", ".join(f"[{label.strip('[]')}]" for label in answer.removed)
         yield ("\n✗ " + tr("removed, names no evidence: {labels}", labels=names), Tone.BAD)

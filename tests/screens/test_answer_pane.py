@@ -9,6 +9,7 @@ import pytest
 
 from screens.widgets.answer import body, cited_rows, claim_mark, doubt, headline
 from tests.screens.fake_desk import FakeDesk
+from workbench.i18n import tr
 from workbench.records.answers import Claim, Conflict, Trace
 from workbench.traces.stages import evidence_of
 
@@ -56,6 +57,16 @@ def test_a_claim_that_is_not_supported_says_why(trace: Trace, said: str, reason:
     assert doubt(claim, evidence_of(trace)).startswith(reason)
     assert doubt(first, evidence_of(trace)) == "" or first.level != "supported"
     assert doubt(Claim(said, (), 0.0, "uncited"), evidence_of(trace)) == "It cites nothing."
+
+
+def test_what_helps_is_told_in_the_language_of_the_reader_and_the_answer_in_that_of_the_question(trace: Trace) -> None:
+    assert trace.answer is not None
+    helps = "Take the sources' own words (mode extractive), or ask a larger model."
+    answer = replace(trace.answer, text="No lo dicen las fuentes.", claims=(), remedy=tr(helps, "es"))
+    shown = body(dataclasses.replace(trace, answer=answer), streaming=False).plain
+    assert answer.remedy not in shown
+    assert shown.startswith("No lo dicen las fuentes.")
+    assert f"→ {helps}" in shown
 
 
 def test_a_claim_beside_the_question_has_its_own_mark_and_says_so(trace: Trace) -> None:

@@ -20,6 +20,7 @@ from workbench.desk import Desk
 from workbench.engine.offload import offload_words
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.paths import is_gone
 from workbench.records.answers import Answer, Citation, Trace
 from workbench.records.library import Preset
@@ -274,7 +275,7 @@ def _print_verdict(answer: Answer, trace_id: str) -> None:
     if answer.unsaid:
         say(tr("removed: {marks} does not say it", marks=", ".join(answer.unsaid)))
     if answer.remedy:
-        say(f"→ {answer.remedy}")
+        say(f"→ {retold(answer.remedy)}")
     sign = "≥" if answer.support >= answer.threshold else "<"
     good = sum(claim.level == "supported" for claim in answer.claims)
     beside = sum(claim.off_topic for claim in answer.claims)
