@@ -8,6 +8,7 @@ from screens.style import SUPPORT, bar, count, place
 from screens.widgets.answer import claim_mark, doubt
 from workbench.answers.support import arithmetic
 from workbench.i18n import amounts, tr
+from workbench.i18n.retelling import retold
 from workbench.records.answers import Answer, Context, Decision, Evidence, Generation, Ledger, Prompt
 from workbench.records.corpus import Chunk
 from workbench.traces.outcomes import outcome_name

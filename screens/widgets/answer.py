@@ -19,6 +19,7 @@ from workbench.answers.claims import shortfall
 from workbench.answers.orders import gives_orders
 from workbench.answers.prompt import quotable
 from workbench.i18n import amounts, tr
+from workbench.i18n.retelling import retold
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
 from workbench.sqltools.words import rows_told
 from workbench.traces.outcomes import attempt_error, attempts, of_tables, outcome_name, outcome_of
