@@ -175,7 +175,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         else:
             pane.border_title = content(tr("Figures"))
             place = self._place()
-            facts = details(report.rows[place], report.bench.plan) if place is not None else []
+            facts = details(report, place) if place is not None else []
             drawn.update(lay_out(facts, max(20, width)))
 
     def _place(self) -> int | None:

@@ -101,13 +101,13 @@ def scatter(report: BenchReport, depth: int, width: int, height: int) -> Content
     lines.append((f"{'t/s':>{AXIS - 1}} ", ("└" + "─" * across, Tone.DIM)))
     feet = f"0{tr('memory'):^{max(1, across - 12)}}{size(round(most)):>11}"
     lines.append((" " * (AXIS + 1), (feet, Tone.DIM)))
-    lines += [_legend(point) for point in found]
+    lines += [_legend(point, report.dataset) for point in found]
     return _lines(lines)
 
 
-def _legend(point: Point) -> Line:
+def _legend(point: Point, dataset: str) -> Line:
     quality = point.row.quality
-    passed = f" · {quality.share:.0%} {tr('passed')}" if quality else ""
+    passed = f" · {quality.share:.0%} {tr('passed of {dataset}', dataset=dataset)}" if quality else ""
     front: Line = ("◆ ", Tone.GOOD) if point.front else "  "
     told = f" · {point.speed:.1f} t/s · {size(point.memory)}{passed}"
     return (front, (point.sign, Tone.STRONG), f" {shorten_name(point.row.model.name, 34)}", (told, Tone.DIM))

@@ -105,8 +105,9 @@ def _of(found: Rate | None) -> str:
     return f"{round(found.share * found.n)}/{found.n}" if found else NONE
 
 
-def details(row: BenchRow, plan: BenchPlan) -> list[Fact]:
+def details(report: BenchReport, place: int) -> list[Fact]:
     """All that was measured of a model, with what it rests on."""
+    row = report.rows[place]
     facts: list[Fact] = [(row.model.quantization or "", (row.model.name, Tone.STRONG))]
     facts += [(test, _figure_line(found, "t/s")) for test, found in row.speeds]
     if row.load_ms:
@@ -115,7 +116,8 @@ def details(row: BenchRow, plan: BenchPlan) -> list[Fact]:
     if row.rss:
         facts.append((tr("memory"), f"{size(row.rss)} · {tr('engine')} {size(row.memory.total)}"))
     facts += [(tr("JSON, grammar"), _rate(row.json)), (tr("JSON, free"), _rate(row.free))]
-    facts.append((tr("cases passed"), _rate(row.quality)))
+    if row.quality:
+        facts.append((tr("cases passed"), (_rate(row.quality), f" · {report.dataset}")))
     if row.local_score:
         facts.append(("LocalScore", f"{row.local_score:.0f}"))
     if row.flags:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.screens.fake_benchmarks import MANIFEST, WHEN
+from workbench.benchmarks.exports import export
 from workbench.benchmarks.figures import drifts, figure, local_score, ranked, t_quantile
+from workbench.benchmarks.quality import judged
 from workbench.benchmarks.report import report
+from workbench.records.answers import Manifest
 from workbench.records.benchmarks import Bench, BenchModel, BenchPlan, Conditions, Figure, Sample
+from workbench.records.evals import Run, RunConfig, RunStatus
 
 SPEEDS = st.lists(st.floats(0.1, 1e5), min_size=2, max_size=12)
 
@@ -104,3 +109,31 @@ def test_what_disturbed_a_repetition_is_flagged(seen: Conditions, flags: tuple[s
     (row,) = report(bench, samples).rows
     assert row.flags == flags
     assert {test: found.flags for test, found in row.speeds} == {"pp512": (), "tg128": flags}
+
+
+def a_run(
+    number: int, model: BenchModel, dataset: str, passed: int, limit: int = 0, status: RunStatus = "complete"
+) -> Run:
+    config = RunConfig(dataset, "model", model=model.path, limit=limit, title=f"of {model.name}")
+    told = Manifest("0.1.0", "", 0, 0, "", "", "", model.name, model.hash)
+    return Run(number, config, "d" * 64, told, status, WHEN, 10, 10, passed, scored=10)
+
+
+def test_quality_is_of_cases_that_the_models_have_in_common() -> None:
+    """A newer evaluation of one of them, of other cases or of fewer, compares with nothing."""
+    a, b = (BenchModel(f"/{name}.gguf", name, name * 64, 1) for name in "ab")
+    runs = [
+        a_run(5, a, "tasks", 10, status="stopped"),
+        a_run(4, a, "other", 10),
+        a_run(3, a, "tasks", 9, limit=10),
+        a_run(2, b, "tasks", 6),
+        a_run(1, replace(a, path="/moved.gguf"), "tasks", 8),
+    ]
+    found = judged([a, b], runs)
+    assert found.dataset == "tasks"
+    assert [found.rates[n].share for n in (0, 1)] == [0.8, 0.6]
+    alone = judged([a], runs)
+    assert (alone.dataset, alone.rates[0].share) == ("other", 1.0)
+    assert judged([replace(b, hash="0" * 64)], runs).rates == {}  # the file was replaced
+    bench = Bench(1, WHEN, BenchPlan(), (a, b), MANIFEST, 4)
+    assert "passed of tasks" in export(report(bench, [], found), [], "markdown")

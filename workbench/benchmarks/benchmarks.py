@@ -10,7 +10,8 @@ from workbench.benchmarks.compare import comparison, machine_differences
 from workbench.benchmarks.conditions import manifest
 from workbench.benchmarks.exports import ExportFormat, export
 from workbench.benchmarks.planning import LOAD_TEST, check_plan, samples_of, visit_tests
-from workbench.benchmarks.report import rate, report
+from workbench.benchmarks.quality import judged
+from workbench.benchmarks.report import report
 from workbench.benchmarks.served import carry_out_served, is_served
 from workbench.benchmarks.visits import Visit, carry_out
 from workbench.errors import Cancelled, EngineError, UsageError
@@ -24,7 +25,6 @@ from workbench.records.benchmarks import (
     BenchPlan,
     BenchProgress,
     BenchReport,
-    Rate,
     Sample,
 )
 from workbench.records.models import ModelFile
@@ -58,7 +58,7 @@ class Benchmarks:
     def report(self, bench_id: int) -> BenchReport:
         """The figures of its samples so far. Raises NotFoundError."""
         bench = self._store.benchmarks.bench(bench_id)
-        return report(bench, self._store.benchmarks.samples(bench_id), self._quality_of)
+        return report(bench, self._store.benchmarks.samples(bench_id), judged(bench.models, self._store.runs.runs()))
 
     def run(self, paths: Sequence[str], plan: BenchPlan, cancel: Cancel | None = None) -> Iterator[BenchProgress]:
         """A new bench of these files; each sample is stored as it ends.
@@ -195,13 +195,6 @@ class Benchmarks:
 
     def _identified(self, path: str) -> ModelFile:
         return self._serve(path).model.file if is_served(path) else self._library.identified(path)
-
-    def _quality_of(self, model: BenchModel) -> Rate | None:
-        """The share of passed cases in the newest complete evaluation of that file."""
-        for run in self._store.runs.runs():
-            if run.config.model == model.path and run.status == "complete" and run.scored:
-                return rate(run.passed, run.scored)
-        return None
 
 
 class _Alone:

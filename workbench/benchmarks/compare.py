@@ -13,6 +13,9 @@ def comparison(chosen: Sequence[tuple[BenchReport, int]]) -> BenchComparison:
     """The rows at those places of those reports; every bench's settings are held against the first one's."""
     first = chosen[0][0].bench
     caveats = {words: None for report, _ in chosen for words in differences(first, report.bench)}
+    judged = {report.dataset: None for report, place in chosen if report.rows[place].quality}
+    if len(judged) > 1:
+        caveats[tr("other cases: {names}", names=" ↔ ".join(judged))] = None
     return BenchComparison(
         titles=tuple(bench_title(report.bench) for report, _ in chosen),
         rows=tuple(report.rows[place] for report, place in chosen),

@@ -35,7 +35,7 @@ def flag_words(flag: Flag) -> str:
 def export(report: BenchReport, samples: Sequence[Sample], form: ExportFormat) -> str:
     """The whole of it as JSON, a line per figure as CSV, a table with its circumstances as Markdown."""
     if form == "json":
-        whole = {"bench": report.bench, "rows": report.rows, "samples": samples}
+        whole = {"bench": report.bench, "rows": report.rows, "dataset": report.dataset, "samples": samples}
         return json.dumps(encode(whole), ensure_ascii=False, indent=2) + "\n"
     return _csv(report) if form == "csv" else _markdown(report)
 
@@ -56,6 +56,7 @@ def felt_table(report: BenchReport) -> Table:
     """Headings, and a row of texts per model: what a person waits for, memory, JSON."""
     head = [tr("model"), tr("load"), "TTFT p50/p95", tr("total p50/p95"), tr("peak memory"), tr("engine's buffers")]
     head += [tr("JSON with grammar"), tr("without"), "LocalScore"]
+    head += [tr("passed of {dataset}", dataset=report.dataset)] if report.dataset else []
     rows = [
         [
             row.model.name,
@@ -67,6 +68,7 @@ def felt_table(report: BenchReport) -> Table:
             _share(row.json),
             _share(row.free),
             f"{row.local_score:.0f}" if row.local_score else NONE,
+            *([_share(row.quality)] if report.dataset else []),
         ]
         for row in report.rows
     ]

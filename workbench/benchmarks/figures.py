@@ -12,8 +12,8 @@ from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Final
 
-from workbench.evals.measuring.statistics import Z
-from workbench.records.benchmarks import Figure
+from workbench.evals.measuring.statistics import Z, wilson
+from workbench.records.benchmarks import Figure, Rate
 
 DRIFT: Final = 0.03
 """A trend is told from this share of the mean on."""
@@ -76,6 +76,12 @@ def ranked(figures: Sequence[Figure | None]) -> list[Figure | None]:
         return list(figures)
     lows = [f.low for f in known if f.low is not None]
     return [replace(f, rank=1 + sum(low > f.high for low in lows)) if f and f.high is not None else f for f in figures]
+
+
+def rate(good: float, n: int) -> Rate:
+    """``good`` of ``n``, with Wilson's interval."""
+    found = wilson(good / n, n)
+    return Rate(found.value, n, found.low, found.high)
 
 
 def local_score(prompt_tps: float, generate_tps: float, ttft_ms: float) -> float:

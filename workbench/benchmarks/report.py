@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Final
 
-from workbench.benchmarks.figures import drifts, figure, local_score, ranked
+from workbench.benchmarks.figures import drifts, figure, local_score, ranked, rate
 from workbench.benchmarks.planning import LOAD_TEST, speed_tests
-from workbench.evals.measuring.statistics import wilson
+from workbench.benchmarks.quality import Judged
 from workbench.evals.metrics.operation import nearest_rank
 from workbench.records.benchmarks import (
     Bench,
@@ -31,21 +31,16 @@ HOT: Final = 0.97
 """Of what the hottest sensor calls high."""
 FLAGS: Final[tuple[Flag, ...]] = ("drift", "throttled", "hot", "battery", "busy")
 
-QualityOf = Callable[[BenchModel], Rate | None]
 
-
-def report(bench: Bench, samples: Sequence[Sample], quality_of: QualityOf = lambda _: None) -> BenchReport:
-    """The figures so far, with ranks within the bench.
-
-    Args:
-        quality_of: what evaluations found of a model.
-    """
+def report(bench: Bench, samples: Sequence[Sample], judged: Judged = Judged()) -> BenchReport:  # noqa: B008 -- frozen
+    """The figures so far, with ranks within the bench, and what an evaluation found of the models."""
     fastest = max((s.conditions.frequency or 0.0 for s in samples), default=0.0)
     rows = [
-        _row(model, [s for s in samples if s.model == number], bench, fastest, quality_of(model))
+        _row(model, [s for s in samples if s.model == number], bench, fastest, judged.rates.get(number))
         for number, model in enumerate(bench.models)
     ]
-    return BenchReport(bench, tuple(_with_ranks(rows, [test.name for test in speed_tests(bench.plan)])))
+    ranked_rows = _with_ranks(rows, [test.name for test in speed_tests(bench.plan)])
+    return BenchReport(bench, tuple(ranked_rows), judged.dataset)
 
 
 def _row(model: BenchModel, samples: Sequence[Sample], bench: Bench, fastest: float, quality: Rate | None) -> BenchRow:
@@ -98,12 +93,6 @@ def _percentiles(values: Sequence[float]) -> Percentiles | None:
 def _rate(by_test: Mapping[str, Sequence[Sample]], prefix: str) -> Rate | None:
     values = [s.value for name, found in by_test.items() if name.startswith(prefix) for s in found]
     return rate(sum(values), len(values)) if values else None
-
-
-def rate(good: float, n: int) -> Rate:
-    """``good`` of ``n``, with Wilson's interval."""
-    found = wilson(good / n, n)
-    return Rate(found.value, n, found.low, found.high)
 
 
 def _score(bench: Bench, speeds: Mapping[str, Figure], prompts: Sequence[Sample]) -> float | None:

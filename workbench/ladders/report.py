@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from workbench.benchmarks.report import rate
+from workbench.benchmarks.figures import rate
 from workbench.ladders.figures import loss, saving
 from workbench.records.benchmarks import BenchPlan, BenchRow, Figure
 from workbench.records.evals import CaseResult

@@ -178,7 +178,7 @@ class BenchRow:
         speeds: tokens/s by test ("pp512", "tg128@d1024"), in the plan's order.
         json: share of valid JSON with a grammar; ``free``: without one.
         local_score: 10·∛(prompt tokens/s · generated tokens/s · 1000/TTFT ms), as LocalScore defines it.
-        quality: share of cases passed in the newest complete evaluation of this file, None when there is none.
+        quality: share of cases passed in the report's evaluation, None where this file has none there.
         problem: the first reason why something has no value, "" when all have.
     """
 
@@ -203,10 +203,15 @@ class BenchRow:
 
 @dataclass(frozen=True, slots=True)
 class BenchReport:
-    """A bench with the figures that its samples give so far."""
+    """A bench with the figures that its samples give so far.
+
+    Attributes:
+        dataset: of the evaluation that the rows' quality is of, "" for none; the same cases for all rows.
+    """
 
     bench: Bench
     rows: tuple[BenchRow, ...]
+    dataset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
