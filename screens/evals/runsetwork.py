@@ -58,7 +58,11 @@ class RunSetWork(RunWork):
 
             def read() -> Choices:
                 rerankers = [info.name for info in self.desk.rerankers.installed() if not info.problem]
-                return Choices(self.desk.library.files(), [c.name for c in self.desk.collections()], rerankers)
+                names = [c.name for c in self.desk.collections()]
+                collection = config.search.collection or self.desk.evals.dataset(config.dataset).collection
+                states = self.desk.indexes.states(collection) if collection in names else ()
+                whole = [state.index for state in states if state.whole]
+                return Choices(self.desk.library.files(), names, rerankers, whole)
 
             self.jobs.read(
                 self,

@@ -17,9 +17,12 @@ from screens.dialogs import HELP
 from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
 from screens.evals.words import layer_name, run_words
 from screens.style import Tone, content
+from workbench.corpus.chunking.recipes import describe_recipe
 from workbench.errors import UsageError
 from workbench.evals.running.sweep import VARIABLES, vary
 from workbench.i18n import tr
+from workbench.indexing.forms import form_name
+from workbench.records.corpus import Index
 from workbench.records.evals import Run, RunConfig
 from workbench.records.models import ModelFile
 
@@ -46,11 +49,13 @@ VALUES: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a sweep can choose from: the readable model files; collections and rerankers by name."""
+    """What a sweep can choose from: the readable model files; collections and rerankers by name; the collection's whole
+    indexes."""
 
     models: Sequence[ModelFile]
     collections: Sequence[str]
     rerankers: Sequence[str]
+    indexes: Sequence[Index] = ()
 
 
 class SweepDialog(ModalScreen[tuple[RunConfig, ...]]):
@@ -68,7 +73,12 @@ class SweepDialog(ModalScreen[tuple[RunConfig, ...]]):
         super().__init__()
         self._config, self._run = config, run
         self._models = {m.name.removesuffix(".gguf"): m.path for m in choices.models if not m.problem}
-        self._given = {"collection": ", ".join(choices.collections), "rerank": ", ".join(("none", *choices.rerankers))}
+        self._given = {
+            "collection": ", ".join(choices.collections),
+            "rerank": ", ".join(("none", *choices.rerankers)),
+            "index": ", ".join(str(index.id) for index in choices.indexes),
+        }
+        self._indexes = "\n".join(map(index_words, choices.indexes))
 
     def compose(self) -> ComposeResult:
         """The variable over its values."""
@@ -100,7 +110,8 @@ class SweepDialog(ModalScreen[tuple[RunConfig, ...]]):
         name = chosen(self, "variable")
         given = self._given | {"model": ", ".join(self._models)}
         self.query_one("#values", Input).value = given.get(name, VALUES.get(name, ""))
-        self.query_one("#sweep-hint", Static).update(content((hint(name), Tone.DIM)))
+        told = hint(name) + (f"\n{self._indexes}" if name == "index" else "")
+        self.query_one("#sweep-hint", Static).update(content((told, Tone.DIM)))
 
     @on(Input.Submitted)
     def action_start(self) -> None:
@@ -130,7 +141,8 @@ def variable_name(name: str) -> str:
         "model": tr("model file, with its quantization"),
         "k": tr("k of metrics"),
         "depth": tr("ranks kept"),
-        "collection": tr("collection: chunk size, embedder"),
+        "collection": tr("collection"),
+        "index": tr("index: chunk size, embedder, form"),
         "lane": tr("lanes"),
         "fusion": tr("how lanes are fused"),
         "k0": tr("constant of RRF"),
@@ -150,10 +162,18 @@ def variable_name(name: str) -> str:
     return f"{name:<12}{words.get(name, '')}".rstrip()
 
 
+def index_words(index: Index) -> str:
+    """ "2  multilingual-e5-small · structure:size=200 · float32"."""
+    parts = (index.embedder.name, describe_recipe(index.recipe), form_name(index.form))
+    return f"{index.id}  {' · '.join(parts)}"
+
+
 def hint(name: str) -> str:
     """What to know before this one is varied; "" for most."""
     hints = {
-        "collection": tr("A chunk size or an embedder is another collection: ingest it so, then name both here."),
+        "index": tr(
+            "Another chunk size, embedder or form: I on Corpus builds indexes beside the current one."
+        ),
         "model": tr("The layer must use a model: whole chain, generation or model tasks."),
         "k": tr("Only the cut of the metrics moves: what is retrieved stays the same."),
     }

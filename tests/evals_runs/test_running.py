@@ -8,12 +8,15 @@ from dataclasses import replace
 import pytest
 
 from tests.answers.fake_generator import FakeGenerator
+from tests.embedders import HashEmbedder
 from tests.evals_runs.conftest import BOOKS, CASES, FEE, LEXICAL, MENU, POOL, Bench
 from tests.library import NAME
 from workbench.errors import EngineError, FilterError, NotFoundError, UsageError
 from workbench.evals.running.sweep import vary, with_variable
+from workbench.indexing.building import Builder
 from workbench.records.answers import AskOptions
 from workbench.records.cases import Case, Expectation
+from workbench.records.corpus import Recipe
 from workbench.records.evals import CaseResult, RunConfig
 from workbench.records.retrieval import SearchOptions
 
@@ -296,3 +299,24 @@ def test_a_complete_run_tells_how_many_cases_were_scored(bench: Bench) -> None:
     steps = bench.run(RETRIEVAL)
     assert steps[-1].run.scored == 3  # of 4 cases one has no gold to retrieve
     assert [run.scored for run in bench.lab.runs()] == [3]
+
+
+def test_a_sweep_over_indexes_meets_each_of_them_and_tells_their_recipes(bench: Bench) -> None:
+    bench.embedder = HashEmbedder()
+    builder = Builder(bench.store)
+    current = bench.store.corpus.current_index(NAME)
+    assert current is not None
+    beside = builder.open(NAME, bench.embedder, Recipe(size=16), current.form)
+    configs = vary(RETRIEVAL, "index", [str(current.id), str(beside.id)])
+    with pytest.raises(UsageError, match="lacks"):
+        bench.run(configs[1])
+    for _ in builder.fill(beside, bench.embedder):
+        pass
+    first, second = (bench.run(config)[-1].run for config in configs)
+    assert (first.manifest.index_id, second.manifest.index_id) == (current.id, beside.id)
+    assert bench.lab.compare(first.id, second.id).differs == ("recipe",)
+    cut = [{r.chunk_id for r in bench.lab.result(run.id, FEE.id).ranked} for run in (first, second)]
+    assert cut[0].isdisjoint(cut[1])
+    assert bench.lab.autopsy(second.id, FEE.id)
+    with pytest.raises(NotFoundError, match="no index 99"):
+        bench.run(replace(RETRIEVAL, index=99))

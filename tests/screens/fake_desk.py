@@ -36,6 +36,7 @@ from workbench.records.answers import (
     TraceSpan,
 )
 from workbench.records.corpus import Chunk, Collection, Document, IngestOutcome, IngestProgress, IngestRequest, Recipe
+from workbench.records.indexes import IndexState
 from workbench.records.library import HashProgress
 from workbench.records.models import (
     Gauges,
@@ -68,6 +69,13 @@ WHEN = datetime(2026, 3, 2, 10, 0)
 @lru_cache
 def _folded(text: str) -> tuple[str, ...]:
     return tuple(map(fold, words(text)))
+
+
+class FakeIndexes:
+    """No index beside the current one."""
+
+    def states(self, collection: str) -> tuple[IndexState, ...]:
+        return ()
 
 
 class FakeDesk:
@@ -106,6 +114,7 @@ class FakeDesk:
         self.benchmarks = FakeBenchmarks(slow)
         self.servers = FakeServers()
         self.rerankers = FakeRerankers()
+        self.indexes = FakeIndexes()
         self.ladders = FakeLadders(self._model_file, self.benchmarks, self.evals, slow)
         self.browser, self.doctor, self.curator = FakeBrowser(self), FakeDoctor(self), FakeCurator(self)
         self.searched.clear()

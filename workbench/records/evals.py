@@ -60,6 +60,7 @@ class RunConfig:
         layer: "retrieval" (no model), "generation" (answer from the gold passages), "chain" (the whole product),
             "model" (model tasks, no corpus).
         model: path of a GGUF file, "" for extractive answers; ``load``: how it is loaded.
+        index: number of one of the collection's indexes, 0 for the current one: another recipe, embedder or form.
         depth: ranks kept and scored; ``k``: the cut of the @k metrics.
         limit: first so many cases, 0 for all; ``segment``: only cases whose field has the value ("type", "table").
         exclude_gold: leave the gold's documents out, so that every case is unanswerable (by a filter on source_id).
@@ -78,6 +79,7 @@ class RunConfig:
     title: str = ""
     load: LoadSettings = field(default_factory=LoadSettings)
     prices: Prices = field(default_factory=Prices)
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)

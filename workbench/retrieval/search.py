@@ -146,6 +146,22 @@ class Searcher:
         """What was measured when the collection's reranker was turned on, None when it is off."""
         return stored_gain(self._store.settings, collection)
 
+    def meeting(self, collection: str, index_id: int) -> Searcher:
+        """A searcher like this one whose queries meet that index of the collection, whichever is current.
+
+        Raises:
+            NotFoundError: the collection has no such index.
+        """
+        known = [index for index in self._store.corpus.indexes(collection) if index.status != "retired"]
+        found = next((index for index in known if index.id == index_id), None)
+        if found is None:
+            raise NotFoundError(
+                tr("No such index"),
+                tr("“{collection}” has no index {id}.", collection=collection, id=index_id),
+                tr("There are: {names}.", names=", ".join(str(one) for one in sorted(i.id for i in known)) or "–"),
+            )
+        return Searcher(self._store, self._embedder, self._cancel, self._rerankers, self._embedders, only=found)
+
     def index(self, collection: str) -> Index:
         """The index that queries to ``collection`` meet. Raises NotFoundError when it doesn't exist or is empty."""
         known = self._store.corpus.collection(collection)

@@ -45,6 +45,7 @@ _OPTIONS: Final = (
         help="What is measured: search, answers from the gold, all of it, a model alone [retrieval].",
     ),
     click.option("--collection", "-c", help="Where to search [the dataset's]."),
+    click.option("--index", metavar="N", help="An index of the collection, by its number [the current one]."),
     click.option("--lane", type=click.Choice(["lexical", "dense", "both"]), help="Which lanes search [both]."),
     click.option("--fusion", type=click.Choice(["rrf", "weights"]), help="How lanes are fused [rrf]."),
     click.option("--k0", metavar="N", help="Of reciprocal rank fusion [60]."),

@@ -23,8 +23,9 @@ from workbench.records.evals import (
 IMPORTED: Final = "imported.from"
 """The setting in a run's manifest that names the file which it was imported from."""
 
-# Which cases were run, how the run is called, or what it is charged, is no cause of a paired difference.
-_NO_CAUSE: Final = frozenset({"title", "dataset", "limit", "segment", "prices"})
+# Which cases were run, how the run is called, or what it is charged, is no cause of a paired difference. Nor is which
+# index was asked for: the manifest tells the one that was met.
+_NO_CAUSE: Final = frozenset({"title", "dataset", "limit", "segment", "prices", "index"})
 # A field whose change follows from another's: one change of model shows in three places and is one cause.
 _FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "model_hash": ("model",),

@@ -170,8 +170,9 @@ class RunLab(DatasetLab):
             return ()
         try:
             trace = self._store.traces.trace(result.trace_id)
-            searcher = self._runtimes.searcher()
-            index = searcher.index(trace.manifest.collection)
+            told = trace.manifest
+            searcher = self._runtimes.searcher().meeting(told.collection, told.index_id)
+            index = searcher.index(told.collection)
             gold = GoldFinder(self._store, index).chunks(relevant(case))
             rank = {hit.chunk_id: hit.rank for hit in final_hits(trace)}
             best = min(gold, key=lambda chunk: rank.get(chunk.id, len(rank) + 1), default=None)

@@ -115,6 +115,7 @@ class EvalRunner:
         searcher = self._runtimes.searcher()
         if config.layer != "model":
             name = config.search.collection or dataset.collection or self._runtimes.collection()
+            searcher = searcher.meeting(name, config.index) if config.index else searcher
             config = replace(config, search=searcher.settled(replace(config.search, collection=name)))
             index = searcher.index(name)
             self._check_search(config, searcher, index)
@@ -179,8 +180,15 @@ class EvalRunner:
     # -- before it -------------------------------------------------------------------------------------------------
 
     def _check_search(self, config: RunConfig, searcher: Searcher, index: Index) -> None:
-        """Raises FilterError, or UsageError when the dense lane is asked for and can't run."""
+        """Raises FilterError, or UsageError when the dense lane can't run or the index lacks documents."""
         parse_filter(config.search.filter, self._store.search.fields(index.collection))
+        states = self._store.corpus.document_states(index.collection, index.id) if config.index else {}
+        if missing := sum(not state.complete for state in states.values()):
+            raise UsageError(
+                tr("The index isn't whole"),
+                tr("Index {id} lacks {count} documents: questions wouldn't find them.", id=index.id, count=missing),
+                tr("Complete it first: workbench indexes build --index {id}", id=index.id),
+            )
         mine = searcher.embedder.info.fingerprint if searcher.embedder else ""
         if "dense" in config.search.lanes and mine != index.embedder.fingerprint:
             raise UsageError(

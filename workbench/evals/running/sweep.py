@@ -71,6 +71,7 @@ VARIABLES: Final[Mapping[str, Variable]] = {
     "k": Variable("", "k", _at_least(1)),
     "depth": Variable("", "depth", _at_least(1)),
     "collection": Variable("search", "collection", str),
+    "index": Variable("", "index", _at_least(0)),
     "lane": Variable("search", "lanes", LANES.__getitem__),
     "fusion": Variable("search", "fusion", _one_of("rrf", "weights")),
     "k0": Variable("search", "k0", _at_least(0)),
@@ -90,7 +91,7 @@ VARIABLES: Final[Mapping[str, Variable]] = {
     "price-hour": Variable("prices", "hour", _price),
     "kv-type": Variable("load", "kv_type", _one_of("f16", "q8_0", "q4_0")),
 }
-"""By the names that options and sweeps use. A chunk size or an embedder is another collection."""
+"""By the names that options and sweeps use. A chunk size or an embedder is another index, or another collection."""
 
 
 def with_variable(config: RunConfig, name: str, text: str) -> RunConfig:
