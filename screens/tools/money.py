@@ -225,7 +225,7 @@ def _usage_columns() -> list[Column]:
         Column("H", 4, "right"),
         Column(tr("output"), 8, "right"),
         Column(tr("time"), 8, "right", keep=80),
-        Column(tr("cost"), align="right", fold=True, fit=True),
+        Column(tr("cost"), 18, "right", fold=True),
     ]
 
 

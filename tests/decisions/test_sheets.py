@@ -96,7 +96,16 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     for nothing in ("calls:nobody:p95", "calls:m:colour", "cost:m:colour"):
         with pytest.raises(NotFoundError, match="names no figure"):
             desk.decisions.measured(nothing)
-    desk.decisions.write("by measure", "speed 1 less\nm: speed=calls:m:p95")
+    desk.money.ledger.record(Call(datetime.now(UTC), "http://b:1", "m", "ask", Usage(1, 11), 9_000.0, ttft_ms=1_000.0))
+    assert desk.decisions.measured("calls:http://b:1#m:p95").value == 9_000
+    assert desk.decisions.measured("calls:local#m:p95").value == 1_900
+    with pytest.raises(UsageError, match="went to http://b:1, local"):
+        desk.decisions.measured("calls:m:p95")
+    speed = desk.money.speed("m")
+    assert speed is not None
+    assert (speed.tokens_per_second, speed.evidence) == (1.25, "ledger, calls: 1, http://b:1")
+    p95 = desk.decisions.measured("calls:local#m:p95")
+    desk.decisions.write("by measure", "speed 1 less\nm: speed=calls:local#m:p95")
     assert desk.decisions.sheet("by measure").options[0].values["speed"] == p95
 
 

@@ -15,7 +15,7 @@ from workbench.evals.lab import EvalLab
 from workbench.evals.measuring.statistics import order_interval
 from workbench.i18n import tr
 from workbench.money.costs import call_cost
-from workbench.money.money import Money
+from workbench.money.money import LOCAL, Money
 from workbench.records.decisions import Value
 
 LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128, calls:MODEL:p95, cost:PROVIDER#MODEL:call"
@@ -31,7 +31,8 @@ class Measurements:
     """Values by their links.
 
     ``run:ID:METRIC`` is an evaluation's metric over all its cases; ``bench:ID:MODEL:TEST`` a benchmark's speed;
-    ``calls:MODEL:ttft|tpot|p95`` of the ledger's calls, in milliseconds: medians, and the time that 95 % stay under;
+    ``calls:MODEL:ttft|tpot|p95`` of the ledger's calls, in milliseconds: medians, and the time that 95 % stay under; of
+    those on one server as ``calls:URL#MODEL:…`` ("local" for here), which has to be said where there are several;
     ``cost:PROVIDER#MODEL:input|output|call`` a price of a million tokens, or the model's mean call at it.
     """
 
@@ -75,8 +76,15 @@ class Measurements:
         found = next((speed for speed in speeds if speed), None)
         return Value(found.mean, found.low, found.high) if found else None
 
-    def _of_calls(self, model: str, figure: str) -> Value | None:
-        calls = self._money.ledger.calls(model=model)
+    def _of_calls(self, whose: str, figure: str) -> Value | None:
+        place, hash_, model = whose.rpartition("#")
+        server = ("" if place == LOCAL else place) if hash_ else None
+        calls = self._money.ledger.calls(model=model, server=server)
+        places = sorted({call.server or LOCAL for call in calls})
+        if len(places) > 1:
+            why = tr("Calls of this model went to {places}.", places=", ".join(places))
+            named = tr("Name it: calls:{place}#{model}:p95", place=places[0], model=model)
+            raise UsageError(tr("Which server?"), why, named)
         times = {
             "ttft": ([c.ttft_ms for c in calls if c.ttft_ms is not None], 0.5),
             "tpot": ([c.tpot_ms for c in calls if c.tpot_ms is not None], 0.5),

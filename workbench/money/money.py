@@ -23,7 +23,7 @@ LOCAL: Final = "local"
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Measured tokens per second, and where: "bench 3: model", "ledger: 41 calls"."""
+    """Measured tokens per second, and where: "bench 3", "ledger, calls: 41"."""
 
     tokens_per_second: float
     evidence: str
@@ -106,7 +106,8 @@ class Money:
     def speed(self, model: str) -> Speed | None:
         """Generated tokens per second of a model: of its newest bench, else of the ledger; None where neither has any.
 
-        A bench's is one request at a time; a server that batches does more, which its load test tells.
+        A bench's is one request at a time; a server that batches does more, which its load test tells. Of the ledger
+        only the calls to where the newest one went count: speeds of several servers don't mix.
         """
         for bench in self._benchmarks.benches():
             rows = self._benchmarks.report(bench.id).rows if any(m.name == model for m in bench.models) else ()
@@ -114,10 +115,12 @@ class Money:
                 found = next((figure for test, figure in row.speeds if test.startswith("tg")), None)
                 if row.model.name == model and found:
                     return Speed(found.mean, tr("bench {id}", id=bench.id))
-        tpots = [call.tpot_ms for call in self._ledger.calls(model=model) if call.tpot_ms]
+        timed = [call for call in self._ledger.calls(model=model) if call.tpot_ms]
+        tpots = [call.tpot_ms for call in timed if call.tpot_ms and call.server == timed[0].server]
         if not tpots:
             return None
-        return Speed(1000 * len(tpots) / sum(tpots), tr("ledger, {count} calls", count=len(tpots)))
+        told = tr("ledger, calls: {count}", count=len(tpots)) + (f", {timed[0].server}" if timed[0].server else "")
+        return Speed(1000 * len(tpots) / sum(tpots), told)
 
 
 def _price_of(provider: str, model: str, prices: Iterable[Price]) -> Price | None:
