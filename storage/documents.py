@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from storage.driver import Connection, storable
-from storage.indexes import put_vectors, vectors_table, words_table
+from storage.indexes import originals_table, put_vectors, vectors_table, words_table
 from storage.quotations import count_quoting, redact
 from storage.rows import dump_metadata, field_rows, load_metadata
 from storage.token_vectors import keeps_tokens, put_tokens, tokens_table
@@ -363,6 +363,8 @@ def _remaining(connection: Connection, key: int, chunks: Sequence[tuple[int, int
         remaining["full text"] += count(f"{table}_docsize", "id = ?", chunk_key)
         remaining["full text"] += count(table, f"{table} MATCH ? AND rowid = ?", f'"{rarest}"', chunk_key)
         remaining["vectors"] += count(vectors_table(index_id), "rowid = ?", chunk_key)
+        if originals_table(index_id) in made:
+            remaining["vectors"] += count(originals_table(index_id), "key = ?", chunk_key)
         if tokens_table(index_id) in made:
             remaining["token vectors"] += count(tokens_table(index_id), "key = ?", chunk_key)
     return remaining

@@ -25,7 +25,8 @@ def described(state: IndexState) -> Content:
     lines: list[Line] = [
         _fact(tr("status"), _status(state)),
         _fact(tr("embedder"), f"{embedder.name} · {embedder.fingerprint[:8]} · {embedder.dimension}"),
-        _fact(tr("prefixes"), f"{prefixes} · {embedder.pooling}"),
+        _fact(tr("prefixes"), prefixes),
+        _fact(tr("pooling"), " · ".join((embedder.pooling, *([tr("normalised")] if embedder.normalised else [])))),
         _fact(tr("recipe"), describe_recipe(index.recipe)),
         _fact(tr("vectors"), f"{count(index.vectors)} · {form_name(index.form)} · {size(round(state.bytes))} (N·d·b)"),
         _fact(tr("built"), f"{index.created.astimezone():%Y-%m-%d %H:%M}"),

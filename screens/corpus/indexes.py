@@ -23,8 +23,9 @@ from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.corpus.chunking import describe_recipe
 from workbench.i18n import tr
-from workbench.indexing.catalogue import language_words
+from workbench.indexing.catalogue import known_model, language_words
 from workbench.indexing.forms import FORMS, form_name, stored_bytes
+from workbench.records.corpus import VectorForm
 from workbench.records.indexes import BuildProgress, IndexComparison, IndexState, InstalledEmbedder, RecallProgress
 
 if TYPE_CHECKING:
@@ -161,8 +162,9 @@ class IndexesScreen(ModalScreen[None]):
         current = self._current
         if current is None:
             return
-        same = current.index.embedder.name == embedder
-        rows = [_form_row(name, current if same else None) for name in FORMS]
+        same, known = current.index.embedder.name == embedder, known_model(embedder)
+        cut = [VectorForm(dimension=d) for d in known.matryoshka if d < known.dimension] if known else []
+        rows = [_form_row(form, current if same else None) for form in (*FORMS.values(), *cut)]
         self.app.push_screen(
             ChoiceDialog(tr("How shall it store vectors?"), rows, form_name(current.index.form)),
             lambda form: self._build(embedder, form or "") if form else None,
@@ -367,20 +369,21 @@ def _about(one: InstalledEmbedder) -> str:
     )
 
 
-def _form_row(name: str, current: IndexState | None) -> Row:
+def _form_row(form: VectorForm, current: IndexState | None) -> Row:
     """A form with what it takes, and what it was measured to lose where it was."""
+    name = form_name(form)
     told = {
         "float32": tr("exact"),
         "int8": tr("a quarter of the bytes"),
         "bit": tr("signs alone: coarse"),
         "bit+int8": tr("signs, then int8"),
         "bit+float32": tr("signs, then exact"),
-    }[name]
+    }.get(name, tr("its first components alone (Matryoshka)"))
     parts: list[str] = []
     if current:
-        form = FORMS[name]
         found = next((one for one in current.measured if one.form == form), None)
         if found:
             parts.append(f"Recall_ANN@{found.k} {found.recall.value:.3f}")
-        parts.append(size(round(stored_bytes(form, current.index.embedder.dimension, current.index.vectors))))
+        kept = form.dimension or current.index.embedder.dimension
+        parts.append(size(round(stored_bytes(form, kept, current.index.vectors))))
     return Row(name, (name, (" · ".join((*parts, told)), Tone.DIM)))

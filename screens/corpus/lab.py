@@ -87,7 +87,7 @@ class RechunkLab(ModalScreen[None]):
             self._recipe = parse_recipe(event.value)
         except UsageError as error:
             self._recipe = None
-            self._stale(error.message)
+            self._stale(f"{error.message} {error.remedy}")
             return
         self._tell(tr("cutting…"), Tone.DIM)
         self._cancel.set()  # what is still being cut by the recipe before

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from storage import open_store
+from tests.rerankers.models import embedding_gguf
 from workbench import paths
 from workbench.desk import Desk
 from workbench.engine.embedding import open_embedder
@@ -100,6 +101,20 @@ def test_a_gguf_file_embeds_through_the_engine(models: Path) -> None:
         add_embedder(str(file), "small")
 
 
+@pytest.mark.parametrize("pooling", ["MEAN", "CLS"])
+def test_a_gguf_that_is_made_for_embedding_pools_as_its_header_says(models: Path, tmp_path: Path, pooling: str) -> None:
+    """All its tokens see each other, unlike a language model's: the words change the vector of [CLS], the first."""
+    file = embedding_gguf(tmp_path / "bert.gguf", pooling)
+    embedder = open_embedder(paths.embedders_folder() / add_embedder(str(file)))
+    try:
+        assert (embedder.info.dimension, embedder.info.pooling) == (32, pooling.casefold())
+        assert np.isclose(np.linalg.norm(embedder.embed_query("the books")), 1)
+        near, far = cosines(embedder, "two books", ["the books", "the office"])
+        assert near > far + 0.01
+    finally:
+        embedder.close()
+
+
 @pytest.mark.model
 def test_an_onnx_folder_is_copied_with_what_the_table_knows(models: Path, tmp_path: Path) -> None:
     source = tmp_path / "my-multilingual-e5-small"
@@ -117,9 +132,13 @@ def test_what_is_no_embedder_is_refused_and_leaves_nothing(models: Path, tmp_pat
     empty.mkdir()
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF and no more")
-    for source in (empty, broken, tmp_path / "nowhere"):
-        with pytest.raises(UsageError, match="neither"):
+    for source, why in ((empty, "neither"), (broken, "neither"), (tmp_path / "nowhere", "nothing at")):
+        with pytest.raises(UsageError, match=why):
             add_embedder(str(source))
+    for name in ("../evil", "..", "a/b", "/tmp/evil", ".hidden", "a\nb"):
+        with pytest.raises(UsageError, match="can't be an embedder's name"):
+            add_embedder(str(models / "embedders" / E5), name)
+    assert not (paths.embedders_folder().parent / "evil").exists()
     with pytest.raises(MissingModelError, match="not in the catalogue"):
         add_embedder("fastembed:no-such-model")
     assert [folder.name for folder in paths.embedders_folder().iterdir()] == [E5]

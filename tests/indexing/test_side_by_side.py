@@ -107,6 +107,9 @@ def test_what_can_not_be_built_or_dropped_says_why(lab: Lab) -> None:
     lab.indexes.drop(built.id)
     with pytest.raises(NotFoundError):
         lab.indexes.index(built.id)
+    lab.installed["hash"] = HashEmbedder(replace(INFO, fingerprint="hash-2"))
+    with pytest.raises(UsageError, match="another hash than the one that is installed"):
+        lab.build(form="int8")
 
 
 def test_recall_is_measured_against_exact_with_the_filter_on(lab: Lab) -> None:

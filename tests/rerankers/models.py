@@ -86,6 +86,15 @@ def ranking_gguf(path: Path, favourite: str = "books", *, classes: int = 1) -> P
     Attention is even over all tokens (queries and keys are 0), its values keep the one dimension that only the
     embedding of ``favourite`` has, and the head reads it.
     """
+    return _bert(path, "RANK", favourite, classes)
+
+
+def embedding_gguf(path: Path, pooling: str = "MEAN") -> Path:
+    """The same BERT without a head, as one that is made for embedding; texts with "books" lie together."""
+    return _bert(path, pooling, "books", 0)
+
+
+def _bert(path: Path, pooling: str, favourite: str, classes: int) -> Path:
     import gguf
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +108,7 @@ def ranking_gguf(path: Path, favourite: str = "books", *, classes: int = 1) -> P
     writer.add_head_count(1)
     writer.add_layer_norm_eps(1e-6)
     writer.add_causal_attention(False)
-    writer.add_pooling_type(gguf.PoolingType.RANK)
+    writer.add_pooling_type(gguf.PoolingType[pooling])
     if classes > 1:
         writer.add_classifier_output_labels([str(n) for n in range(classes)])
     _add_vocabulary(writer)
@@ -149,11 +158,10 @@ def _tensors(width: int, size: int, favourite: int, classes: int) -> dict[str, n
         "position_embd.weight": np.zeros((LONGEST, width)),
         "token_embd_norm.weight": one,
         "token_embd_norm.bias": zero,
-        "cls.weight": np.eye(width),
-        "cls.bias": zero,
-        "cls.output.weight": head,
-        "cls.output.bias": np.zeros(classes),
     }
+    if classes:
+        tensors |= {"cls.weight": np.eye(width), "cls.bias": zero}
+        tensors |= {"cls.output.weight": head, "cls.output.bias": np.zeros(classes)}
     for name, weight in layer.items():
         tensors |= {f"blk.0.{name}.weight": weight, f"blk.0.{name}.bias": zero}
     for name in ("attn_output_norm", "layer_output_norm"):

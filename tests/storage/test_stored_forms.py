@@ -92,6 +92,17 @@ def test_a_deleted_document_leaves_nothing_in_any_table(store: FileStore, index:
     assert store.search.dense(index, asked(), EVERYTHING, 10) == before
 
 
+def test_vectors_to_rescore_with_that_stay_are_seen(store: FileStore) -> None:
+    store.corpus.create_collection("laws", Recipe())
+    form, centre = VectorForm("bit", rescore="int8"), np.zeros(DIMENSION, np.float32)
+    index = store.indexes.open("laws", embedder(dimension=DIMENSION), Recipe(), form, centre)
+    put(store, index, document_of("0.txt", ""), ["one paragraph", "another"])
+    kept = f"CREATE TRIGGER kept BEFORE DELETE ON {originals_table(index.id)} BEGIN SELECT RAISE(IGNORE); END"
+    store._connections.write(lambda c: c.execute(kept))
+    (check,) = store.corpus.delete_documents(["laws/0.txt"])
+    assert (check.gone, check.remaining["vectors"]) == (False, 2)
+
+
 def test_dropping_it_leaves_no_table(store: FileStore, index: Index) -> None:
     other = store.corpus.open_index("laws", embedder("f2", 8), Recipe())
     store.corpus.switch_index(other.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ _LONGEST: Final = 512
 """Tokens where neither the model's files nor the table say how many it reads."""
 _LONGEST_GGUF: Final = 2048
 """A text is computed at once, and llama.cpp reserves the memory for the longest; raise it in ``embedder.json``."""
+_NAME: Final = re.compile(r"\w[\w .+-]*")
 _BESIDE: Final = (TOKENIZER, "tokenizer_config.json", "config.json", "special_tokens_map.json")
 
 
@@ -47,6 +49,12 @@ def add_embedder(source: str, name: str = "", prefixes: Prefixes = Prefixes()) -
     if source.startswith(CATALOGUE):
         return _fetched(source.removeprefix(CATALOGUE), name, prefixes)
     path = Path(source).expanduser().resolve()
+    if not path.exists():
+        raise UsageError(
+            tr("It is no embedder"),
+            tr("There is nothing at “{path}”.", path=path),
+            tr("Name a folder with model.onnx and tokenizer.json, or a .gguf file."),
+        )
     if path.is_dir():
         return _onnx(path, name or path.name, prefixes, {})
     return _gguf(path, name or path.stem, prefixes)
@@ -123,6 +131,12 @@ def _write_card(folder: Path, card: dict[str, Any], prefixes: Prefixes) -> str:
 
 
 def _new_folder(name: str) -> Path:
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            tr("No name for an embedder"),
+            tr("“{name}” can't be an embedder's name.", name=name),
+            tr("Take letters, digits, spaces and . + - _, beginning with a letter or digit: --name"),
+        )
     folder = paths.embedders_folder() / name
     if folder.exists():
         raise UsageError(

@@ -270,10 +270,17 @@ class Indexes:
 
     def _of(self, index: Index) -> Embedder:
         found = self._embedders.of(index)
-        if found is None:
+        if found is not None:
+            return found
+        name = index.embedder.name
+        if name in self._embedders.names():
             raise UsageError(
                 tr("Its embedder isn't there"),
-                tr("Index {id} was made by {name}, which isn't installed.", id=index.id, name=index.embedder.name),
-                tr("Install it again: workbench embedders list tells those there are."),
+                tr("Index {id} was made by another {name} than the one that is installed.", id=index.id, name=name),
+                tr("Install that one, or build an index with this one: workbench indexes build -e {name}", name=name),
             )
-        return found
+        raise UsageError(
+            tr("Its embedder isn't there"),
+            tr("Index {id} was made by {name}, which isn't installed.", id=index.id, name=name),
+            tr("Install it again: workbench embedders list tells those there are."),
+        )

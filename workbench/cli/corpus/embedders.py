@@ -9,7 +9,7 @@ import click
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
 from workbench.i18n import tr
-from workbench.indexing.adding import Prefixes, add_embedder
+from workbench.indexing.adding import CATALOGUE, Prefixes, add_embedder
 from workbench.indexing.catalogue import known_models, language_words
 from workbench.records.indexes import InstalledEmbedder, KnownModel
 
@@ -98,6 +98,8 @@ def _cut_to(known: KnownModel) -> str:
 @click.option("--passage-prefix", help="Put before passages [as the table of known models says].")
 def add(source: str, name: str, query_prefix: str | None, passage_prefix: str | None) -> None:
     """Adds an embedder: an ONNX folder, a GGUF file, or fastembed:NAME (this uses the network)."""
+    if source.startswith(CATALOGUE):
+        say(tr("Fetching {name} over the network…", name=source.removeprefix(CATALOGUE)), err=True)
     added = add_embedder(source, name, Prefixes(query_prefix, passage_prefix))
     say(tr("“{name}” is installed. Build an index with it: workbench indexes build -e {name}", name=added))
 

@@ -188,7 +188,8 @@ def _follow(work: Iterator[ExchangeProgress], kind: type[R]) -> R:
     last: ExchangeProgress | None = None
     try:
         for last in work:
-            line.say(f"{tr(last.stage)} {last.done:,}/{last.total:,}")
+            if last.result is None:
+                line.say(f"{tr(last.stage)} {last.done:,}/{last.total:,}")
     finally:
         line.clear()
     assert last is not None  # noqa: S101 -- it ends with a result, or raises
