@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.queries.following import read_in_full
+from workbench.queries.following import read_in_full, read_with
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,24 @@ def test_what_a_question_leaves_out_is_carried_over(earlier: str, question: str,
     assert read.carried == carried
     assert read.question == f"{question} ({' '.join(carried)})"
     assert read.note
+
+
+@pytest.mark.parametrize(
+    ("questions", "read"),
+    [
+        (("For how many days are books lent?", "And films?", "And a kit?"), "And a kit? (days books lent)"),
+        (("For how many days are books lent?", "And a kit?", "How much does it cost?"), "How much does it cost? (kit)"),
+        (
+            ("¿Cuántos días se prestan los libros?", "¿Y las películas?", "¿Y los juegos?"),
+            "¿Y los juegos? (días prestan libros)",
+        ),
+        (("For how many days are books lent?", "And films?", "Why?"), "Why? (films days books lent)"),
+    ],
+)
+def test_words_do_not_pile_up_from_follow_up_to_follow_up(questions: tuple[str, str, str], read: str) -> None:
+    first, second, third = questions
+    follow = read_in_full(second, first)
+    assert read_in_full(third, read_with(third, second, follow)).question == read
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from workbench.errors import Cancelled
-from workbench.queries.following import read_in_full
+from workbench.queries.following import read_in_full, read_with
 from workbench.queries.rewriting import Rewriter
 from workbench.records.answers import Trace
 from workbench.records.queries import FollowUp
@@ -18,8 +18,10 @@ def followed(question: str, earlier: Trace, rewriter: Rewriter | None) -> Follow
     What stands alone by the rules isn't rewritten: a model would only add to it.
     """
     span = earlier.span("follow")
-    before = span.output.question if span and isinstance(span.output, FollowUp) else earlier.query
-    ruled = read_in_full(question, before, earlier.id)
+    follow = span.output if span and isinstance(span.output, FollowUp) else None
+    before = follow.question if follow else earlier.query
+    context = read_with(question, earlier.query, follow) if follow else before
+    ruled = replace(read_in_full(question, context, earlier.id), earlier=before)
     if rewriter is None or not ruled.carried:
         return ruled
     with suppress(Cancelled):  # the question's next stage stops at once

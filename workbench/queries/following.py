@@ -49,10 +49,28 @@ def read_in_full(question: str, earlier: str, follows: str = "") -> FollowUp:
     return FollowUp(follows, earlier, f"{question.strip()} ({' '.join(carried)})", carried, "rules", note=note)
 
 
+def read_with(question: str, typed: str, earlier: FollowUp) -> str:
+    """The text that ``question`` is read after where the one before, ``typed``, followed another itself.
+
+    What a fragment put in the place of something ("And films?") is replaced by the next one ("And a kit?"), and a
+    pronoun means what the question before names itself. Else it is that question as it was read.
+    """
+    if earlier.carried and _named(typed):
+        if refers(question):
+            return typed
+        if _FRAGMENT.search(typed) and _FRAGMENT.search(question) and _named(question):
+            return " ".join(earlier.carried)
+    return earlier.question
+
+
+def _named(question: str) -> list[str]:
+    """Content words that don't only ask."""
+    return [term for term in _content(question) if not is_asking(term)]
+
+
 def _is_fragment(question: str) -> bool:
-    content = [term for term in _content(question) if not is_asking(term)]
     return bool(_FRAGMENT.search(question)) or (
-        len(content) <= FRAGMENT_WORDS and not names_only(analyse(question)).terms
+        len(_named(question)) <= FRAGMENT_WORDS and not names_only(analyse(question)).terms
     )
 
 
