@@ -34,6 +34,8 @@ READ_AHEAD = 1 << 20
 KEPT_ARRAY = 4096
 """Longer arrays (vocabularies, scores) are stepped over."""
 LONGEST_STRING = 1 << 24
+LARGEST_HEADER, MOST_FIELDS, MOST_TENSORS, MOST_STRINGS = 1 << 28, 1 << 14, 1 << 17, 1 << 21
+"""Far beyond what models have: a header that asks for more would be read for minutes."""
 SPLIT_NAME: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
 QUANTIZATION_NAME: Final = re.compile(r"(?i)(?<![a-z0-9])(i?q\d(?:_\w+)?|bf16|f16|f32|fp16|mxfp4)(?![a-z0-9])")
 RANK_POOLING: Final = 4  # llama_pooling_type
@@ -137,7 +139,7 @@ def _read_part(path: Path) -> _Part:
         version = read.u32()
         if version not in VERSIONS:
             raise HeaderError(tr("GGUF version {version} is not supported", version=version))
-        tensor_count, field_count = read.u64(), read.u64()
+        tensor_count, field_count = read.count(MOST_TENSORS, "tensor count"), read.count(MOST_FIELDS, "field count")
         fields = dict(read.field() for _ in range(field_count))
         tensors = tuple(_read_tensor(read) for _ in range(tensor_count))
         alignment = fields.get("general.alignment", 32)
@@ -169,6 +171,8 @@ class _Reader:
         start, end = self.position, self.position + count
         if end > self._size:
             raise HeaderError(tr("the file ends in the middle of its header"))
+        if end > LARGEST_HEADER:
+            raise HeaderError(tr("the header is damaged: {what}", what="size"))
         if end > len(self._buffer):
             self._buffer += self._stream.read(max(end - len(self._buffer), READ_AHEAD))
             if end > len(self._buffer):
@@ -189,12 +193,16 @@ class _Reader:
         """The next unsigned 64-bit number."""
         return int.from_bytes(self.take(8), "little")
 
+    def count(self, most: int, what: str) -> int:
+        """The next unsigned 64-bit number, which counts something."""
+        number = self.u64()
+        if number > most:
+            raise HeaderError(tr("the header is damaged: {what}", what=what))
+        return number
+
     def text(self) -> str:
         """The next length-prefixed string."""
-        length = self.u64()
-        if length > LONGEST_STRING:
-            raise HeaderError(tr("the header is damaged: {what}", what="string length"))
-        return self.take(length).decode("utf-8", "replace")
+        return self.take(self.count(LONGEST_STRING, "string length")).decode("utf-8", "replace")
 
     def field(self) -> tuple[str, Value]:
         """The next key and its value."""
@@ -216,8 +224,8 @@ class _Reader:
                 return self._numbers(SCALARS[kind], count)
             self._need(count * struct.calcsize("<" + SCALARS[kind]))
             return None
-        if kind != STRING:
-            raise HeaderError(tr("the header is damaged: {what}", what="array type"))
+        if kind != STRING or count > MOST_STRINGS:
+            raise HeaderError(tr("the header is damaged: {what}", what="array"))
         for _ in range(count):
             self._need(self.u64())
         return None
