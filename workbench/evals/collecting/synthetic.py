@@ -244,7 +244,7 @@ def unanswerable(case: Case) -> Case:
         type="unanswerable",
         filter=format_filter(combine(without, parse_filter(case.filter))),
         tags=tuple(dict.fromkeys((*case.tags, TAG))),
-        criterion=tr("Abstain: the documents that answer are left out."),
+        criterion=tr("Abstain: the documents that answer are left out.", answer_language(case.language)),
     )
 
 
