@@ -20,7 +20,7 @@ from screens.work import Jobs
 from workbench.i18n import tr
 from workbench.records.servers import LoadFigure, LoadTest, short_name
 from workbench.servers.loads import caveats
-from workbench.servers.words import load_lines, load_note, load_rows, load_title
+from workbench.servers.words import figure_name, load_change, load_lines, load_note, load_rows, load_title
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -135,10 +135,29 @@ def beside_lines(beside: Beside) -> list[Line]:
         "\n",
     ]
     for name, a, b, change in rows:
-        tone = Tone.BAD if "▲" in change else Tone.GOOD if "▼" in change else Tone.DIM
-        lines += [(f"\n{name:<{widths[0]}}  ", Tone.DIM), f"{a:>{widths[1]}}  {b:>{widths[2]}}  ", (change, tone)]
+        lines += [
+            (f"\n{name:<{widths[0]}}  ", Tone.DIM),
+            f"{a:>{widths[1]}}  {b:>{widths[2]}}  ",
+            (change, _tone(change)),
+        ]
     lines += [("\n\n" + load_note(), Tone.DIM)]
     return [*lines, *(("\n~ " + caveat, Tone.WARN) for caveat in caveats(beside.before, beside.now))]
+
+
+def changed_lines(beside: Beside) -> list[Line]:
+    """What is other than in the test before, a line a time; for a narrow place."""
+    lines: list[Line] = [(tr("Against the test before ({name}):", name=load_title(beside.before)), Tone.DIM)]
+    for figure in beside.figures:
+        if figure.before and figure.now:
+            change = load_change(figure)
+            lines += [f"\n{figure_name(figure.name)}  {figure.before.value:.2f} → {figure.now.value:.2f} s  "]
+            lines += [(change, _tone(change))]
+    lines += [("\n~ " + caveat, Tone.WARN) for caveat in caveats(beside.before, beside.now)]
+    return [*lines, ("\n" + tr("o shows them side by side, with their intervals."), Tone.DIM)]
+
+
+def _tone(change: str) -> Tone:
+    return Tone.BAD if "▲" in change else Tone.GOOD if "▼" in change else Tone.DIM
 
 
 def _row(number: int, test: LoadTest) -> Row:

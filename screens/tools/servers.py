@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,17 +17,17 @@ from screens.style import Line, Tone, content, count, size
 from screens.tools.form import Answers, FormDialog, number
 from screens.tools.form import Line as FormLine
 from screens.tools.found import Kept, Known, change_lines, contract_lines, server_lines
-from screens.tools.loads import Beside, LoadTestsDialog, beside_lines
+from screens.tools.loads import Beside, LoadTestsDialog, changed_lines
 from screens.tools.tab import FindingTab
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job
 from workbench.i18n import tr
 from workbench.records.corpus import EmbedderInfo
 from workbench.records.servers import ContractReport, LoadTest, ServedModel, Server, short_name
-from workbench.servers.words import load_lines, load_title, promise_name
+from workbench.servers.words import load_lines, load_progress, load_title, promise_name
 
 if TYPE_CHECKING:
-    from workbench.ports import Cancel
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +254,15 @@ class ServersTab(FindingTab):
             return
         url, model = chosen.server.endpoint.url, chosen.model.id if chosen.model else ""
 
-        def run(cancel: Cancel) -> Iterator[LoadTest]:
-            yield self.desk.servers.load_test(url, model, *asked, cancel=cancel)
-
-        self._say((tr("sending…"), Tone.DIM), title=chosen.title)
-        self._job = self.jobs.run(self, tr("load test"), run, then=self._loaded, failed=self._ended)
+        self._say((tr("sending… esc stops it"), Tone.DIM), title=chosen.title)
+        self._job = self.jobs.run(
+            self,
+            tr("load test"),
+            lambda cancel: self.desk.servers.load_test(url, model, *asked, cancel=cancel),
+            then=self._loaded,
+            failed=self._ended,
+            describe=_tell_load,
+        )
 
     def _loaded(self, found: LoadTest | None) -> None:
         self._job = None
@@ -275,7 +278,7 @@ class ServersTab(FindingTab):
         self.jobs.read(
             self,
             beside,
-            lambda b: self._say(told, *(("\n\n", *beside_lines(b)) if b else ()), title=short_name(found.model)),
+            lambda b: self._say(told, *(("\n\n", *changed_lines(b)) if b else ()), title=short_name(found.model)),
         )
 
     def action_loads(self) -> None:
@@ -332,6 +335,10 @@ def _rate(answers: Answers) -> tuple[float, int]:
     if not 0 < rate <= 1000 or not 1 <= requests <= 10_000:
         raise ValueError(tr("At most 1000 a second and 10000 in all, and more than none."))
     return rate, int(requests)
+
+
+def _tell_load(job: Job, found: LoadTest) -> None:
+    job.detail, job.fraction = load_progress(found), len(found.flights) / found.asked
 
 
 def _tell_check(job: Job, report: ContractReport) -> None:

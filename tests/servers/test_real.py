@@ -139,7 +139,9 @@ def test_an_unknown_model_is_named_with_those_there_are(desk: Desk, llama_server
 
 def test_requests_at_a_steady_rate_obey_littles_law(desk: Desk, llama_server: str) -> None:
     start = time.perf_counter()
-    found = desk.servers.load_test(llama_server, "", rate=4, requests=8)
+    *early, found = desk.servers.load_test(llama_server, "", rate=4, requests=8)
+    assert [test.sent for test in early] == sorted(test.sent for test in early)
+    assert early[0].asked == 8
     assert found.failed == 0
     assert len(found.flights) == 8
     assert found.in_system == pytest.approx(found.little, rel=1e-6)

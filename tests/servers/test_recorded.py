@@ -234,7 +234,7 @@ def test_a_model_that_is_still_being_loaded_is_told_so() -> None:
 def test_a_request_of_a_load_test_that_breaks_off_or_has_another_shape_has_failed() -> None:
     endless, odd = sse({"choices": [{"delta": {"content": "Hi"}}]}), sse({"choices": [3]})
     with playing({"POST /v1/chat/completions": [(200, endless[1].replace("data: [DONE]", "")), odd]}) as server:
-        found = load_test(Wire(Endpoint(server.url)), OpenAi(), "m", rate=1000, requests=2)
+        *_, found = load_test(Wire(Endpoint(server.url)), OpenAi(), "m", rate=1000, requests=2)
     assert (found.failed, found.sent, found.served) == (2, 2, 0)
     assert {flight.error.split(":")[0] for flight in found.flights} == {
         "the answer has no end",

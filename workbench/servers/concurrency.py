@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
@@ -19,6 +21,8 @@ from workbench.records.servers import Flight, LoadTest
 from workbench.servers.dialect import OTHER_SHAPE, Dialect
 from workbench.servers.wire import Wire
 
+_TOLD_S: Final = 0.5
+_POLL_S: Final = 0.02  # how soon a stop is noticed
 QUESTIONS: Final = (
     "Name three primary colours.",
     "Write a sentence about the sea.",
@@ -36,35 +40,54 @@ def load_test(
     requests: int,
     max_tokens: int = 16,
     cancel: Cancel | None = None,
-) -> LoadTest:
+) -> Iterator[LoadTest]:
     """Sends ``requests`` requests, ``rate`` a second, whether or not earlier ones are answered.
 
-    A stop sends no more and ends those under way, which count as failed.
+    Yields what there is by now, about twice a second, and at the end the whole. A stop sends no more and ends those
+    under way, which count as failed.
     """
-    start = time.perf_counter()
-    flights: list[Flight] = []
-    lock = threading.Lock()
+    start = told = time.perf_counter()
+    flights: queue.SimpleQueue[Flight] = queue.SimpleQueue()
+    ended: list[Flight] = []
+    sent = 0
 
     def fly(number: int) -> None:
-        flight = _fly(wire, dialect, model, number, max_tokens, start, cancel)
-        with lock:
-            flights.append(flight)
+        flights.put(_fly(wire, dialect, model, number, max_tokens, start, cancel))
 
-    threads = []
-    for number in range(requests):
-        due = start + number / rate
-        while (left := due - time.perf_counter()) > 0 and not (cancel is not None and cancel.wait(min(left, 0.1))):
-            if cancel is None:
-                time.sleep(left)
-        if cancel is not None and cancel.is_set():
+    def so_far() -> LoadTest:
+        while not flights.empty():
+            ended.append(flights.get())
+        found = summary(wire.endpoint.url, model, rate, sorted(ended, key=lambda flight: flight.sent_s))
+        now = datetime.now(UTC)
+        return replace(found, sent=sent, asked=requests, max_tokens=max_tokens, kind=dialect.kind, created=now)
+
+    while sent < requests and not (cancel is not None and cancel.is_set()):
+        left = start + sent / rate - time.perf_counter()
+        if left > 0:
+            time.sleep(min(left, _POLL_S))
+        elif _starts(fly, sent):
+            sent += 1
+        else:
             break
-        thread = threading.Thread(target=fly, args=(number,), name=f"request {number}", daemon=True)
-        thread.start()
-        threads.append(thread)
-    for thread in threads:
-        thread.join()
-    found = summary(wire.endpoint.url, model, rate, sorted(flights, key=lambda flight: flight.sent_s))
-    return replace(found, asked=requests, max_tokens=max_tokens, kind=dialect.kind, created=datetime.now(UTC))
+        if time.perf_counter() - told > _TOLD_S:
+            told = time.perf_counter()
+            yield so_far()
+    while len(ended) < sent:  # a stop is noticed by each of them
+        with suppress(queue.Empty):
+            ended.append(flights.get(timeout=_TOLD_S))
+        if time.perf_counter() - told > _TOLD_S:
+            told = time.perf_counter()
+            yield so_far()
+    yield so_far()
+
+
+def _starts(fly: Callable[[int], None], number: int) -> bool:
+    """Whether a request could be sent: a machine has only so many threads."""
+    try:
+        threading.Thread(target=fly, args=(number,), name=f"request {number}", daemon=True).start()
+    except RuntimeError:
+        return False
+    return True
 
 
 def summary(url: str, model: str, rate: float, flights: Sequence[Flight]) -> LoadTest:

@@ -214,13 +214,19 @@ class Servers:
 
     def load_test(
         self, url: str, model: str, rate: float, requests: int, key_variable: str = "", cancel: Cancel | None = None
-    ) -> LoadTest:
-        """Requests at a steady rate; the test is kept, unless none was sent. Raises NotFoundError, ServerError."""
+    ) -> Iterator[LoadTest]:
+        """Requests at a steady rate; the test grows, and the whole is kept, unless none was sent.
+
+        Raises:
+            NotFoundError: no such model. ServerError: the server can't be reached.
+        """
         server, wire, dialect, served = self._found(url, model, key_variable)
-        found = replace(load_test(wire, dialect, served.id, rate, requests, cancel=cancel), version=server.version)
-        if found.flights:
+        found: LoadTest | None = None
+        for now in load_test(wire, dialect, served.id, rate, requests, cancel=cancel):
+            found = replace(now, version=server.version)
+            yield found
+        if found and found.flights:
             self._loads.keep(found)
-        return found
 
     def _chosen(
         self, url: str, model: str, key_variable: str, kinds: Sequence[str] = ("chat",)

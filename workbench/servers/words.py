@@ -12,10 +12,11 @@ from workbench.records.servers import LoadFigure, LoadFigureName, LoadTest, Serv
 def load_lines(found: LoadTest) -> tuple[str, ...]:
     """The figures of a load test, and Little's law beside the count."""
     ttft = "–" if found.ttft_p50_s is None else f"{found.ttft_p50_s:.2f} s"
-    stopped = found.sent < found.asked
-    cut = (tr("It was stopped: {sent} of {asked} requests were sent.", sent=found.sent, asked=found.asked),)
+    cut = tr("It was stopped: {sent} of {asked} requests were sent.", sent=found.sent, asked=found.asked)
+    if not found.sent:
+        return (cut,)
     return (
-        *(cut if stopped else ()),
+        *((cut,) if found.sent < found.asked else ()),
         tr(
             "{served}/s served of {rate}/s sent, {failed} failed. {tokens} tokens/s in all.",
             served=f"{found.served:.2f}",
@@ -36,6 +37,11 @@ def load_lines(found: LoadTest) -> tuple[str, ...]:
             little=f"{found.little:.2f}",
         ),
     )
+
+
+def load_progress(found: LoadTest) -> str:
+    """How far a load test is."""
+    return tr("{sent} of {asked} sent, {count} ended", sent=found.sent, asked=found.asked, count=len(found.flights))
 
 
 def promise_name(key: str) -> str:
@@ -98,7 +104,9 @@ def load_rows(before: LoadTest, now: LoadTest, figures: Sequence[LoadFigure]) ->
         (tr("requests at once"), f"{before.in_system:.2f}", f"{now.in_system:.2f}"),
         (tr("failed"), f"{before.failed}/{before.sent}", f"{now.failed}/{now.sent}"),
     )
-    timed = [(figure_name(f.name), _timed(f.before, f.open[0]), _timed(f.now, f.open[1]), _change(f)) for f in figures]
+    timed = [
+        (figure_name(f.name), _timed(f.before, f.open[0]), _timed(f.now, f.open[1]), load_change(f)) for f in figures
+    ]
     return [*timed, *((*row, "") for row in counted)]
 
 
@@ -114,7 +122,8 @@ def _timed(found: Estimate | None, unbounded: bool) -> str:
     return f"{found.value:.2f} s [{found.low:.2f}, {found.high:.2f}{'+' if unbounded else ''}]" if found else "–"
 
 
-def _change(figure: LoadFigure) -> str:
+def load_change(figure: LoadFigure) -> str:
+    """By how much, with a sign of whether it is more than chance; "" where one side has nothing."""
     if figure.before is None or figure.now is None or not figure.before.value:
         return ""
     share = figure.now.value / figure.before.value - 1

@@ -19,7 +19,15 @@ from workbench.servers.contract import markdown
 from workbench.servers.discovery import endpoint_of
 from workbench.servers.loads import caveats
 from workbench.servers.reports import Reports
-from workbench.servers.words import load_lines, load_note, load_rows, load_title, promise_name, state_words
+from workbench.servers.words import (
+    load_lines,
+    load_note,
+    load_progress,
+    load_rows,
+    load_title,
+    promise_name,
+    state_words,
+)
 
 MARKS: Final = {"kept": "✓", "differs": "~", "refused": "◦", "broken": "✗"}
 
@@ -206,9 +214,12 @@ def timeouts(
 def load(front: FrontEnds, url: str, model: str, key_variable: str, rate: float, requests: int, as_json: bool) -> None:
     """Sends requests at a steady rate, and holds Little's law against what was seen."""
     with front.glance() as desk, stoppable() as stop:
-        found = desk.servers.load_test(url, model, rate, requests, key_variable, stop)
+        line = StatusLine()
+        for found in desk.servers.load_test(url, model, rate, requests, key_variable, stop):
+            line.say(load_progress(found))
+        line.clear()
         loads = desk.servers.loads
-        before = loads.before(found)
+        before = loads.before(found) if found.sent else None
         figures = loads.figures(before, found) if before else ()
     if as_json:
         print_json(found)
