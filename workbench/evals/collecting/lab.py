@@ -128,7 +128,7 @@ class DatasetLab:
             raise UsageError(
                 tr("No model is loaded"),
                 tr("Questions are made by a language model."),
-                tr("Load one first: workbench models lists those that are here."),
+                tr("Load one on the Models screen, or name it with --model."),
             )
         queue = self.review(dataset)
         asked_about = collection or self._runtimes.collection()
