@@ -55,5 +55,6 @@ def test_it_is_measured_and_stays_off_without_a_gain(cli: Cli, copy: Path, tmp_p
     assert told.code == 2
     assert "brings nothing" in told.err
     assert "Reranking is off." in cli("--db", copy, "rerank").out
+    assert "Add --measure DATASET." in cli("--db", copy, "rerank", "--use").err
     assert cli("--db", copy, "rerank", "--off", "-c", "rules").code == 0
     assert cli("--db", copy, "rerank", "--measure", "nothing").code != 0

@@ -7,6 +7,7 @@ import click
 from workbench.cli.display import StatusLine, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
+from workbench.errors import UsageError
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
 from workbench.records.rerankers import LATE, RerankerInfo
@@ -37,6 +38,12 @@ def rerank(
     as_json: bool,
 ) -> None:
     """Lists rerankers, measures what one brings to a collection's searches, turns it on or off."""
+    if use and not dataset:
+        raise UsageError(
+            tr("Nothing was measured"),
+            tr("--use turns on what gained in the measurement beside it, and there is none."),
+            tr("Add --measure DATASET."),
+        )
     with front.desk() as desk:
         if off:
             desk.rerankers.stop(collection)
