@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -96,6 +97,21 @@ def test_a_stop_ends_hashing_within_a_piece(home: Path, tmp_path: Path, library:
     assert next(reading).fraction < 0.1
     reading.close()
     assert library.files()[0].hash == ""
+
+
+def test_the_header_of_a_file_that_has_not_changed_is_not_read_again(
+    home: Path, tmp_path: Path, library: Library
+) -> None:
+    path = write_model(tmp_path / "Tiny-F16.gguf")
+    library.add_folder(str(tmp_path))
+    (before,) = library.files()
+    moment = path.stat().st_mtime_ns
+    path.write_bytes(b"\0" * path.stat().st_size)
+    os.utime(path, ns=(moment, moment))
+    assert library.files(rescan=True) == (before,)
+    os.utime(path, ns=(moment, moment + 1_000_000_000))
+    (changed,) = library.files(rescan=True)
+    assert changed.problem == "this is no GGUF file"
 
 
 def test_variants_are_grouped_by_family_architecture_and_parameters(tmp_path: Path) -> None:

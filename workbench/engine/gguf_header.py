@@ -43,6 +43,10 @@ LARGE_BLOCKS: Final = re.compile(r"Q\d_K|IQ[1-3]|IQ4_XS|TQ")
 """Quantizations whose types have blocks of 256 elements."""
 
 
+READER: Final = 1
+"""Goes up when the same file is described otherwise than before: what is remembered of files is then read anew."""
+
+
 class HeaderError(Exception):
     """The header can't be read; the message is for people."""
 
@@ -55,11 +59,16 @@ def read_header(path: Path) -> ModelFile:
     name = SPLIT_NAME.sub("", path.name.removesuffix(".gguf"))
     try:
         parts = [_read_part(part) for part in all_parts(path)]
+        size, modified = file_stamp(path)
     except (HeaderError, OSError) as error:
         return ModelFile(path=str(path), name=name, size=_size(path), problem=reason_of(error))
-    modified = max(part.path.stat().st_mtime for part in parts)
-    size = sum(part.size for part in parts)
     return _describe(ModelFile(path=str(parts[0].path), name=name, size=size, modified=modified), parts)
+
+
+def file_stamp(path: Path) -> tuple[int, float]:
+    """Bytes, and the last change in Unix seconds; of a split file of all its parts. Raises HeaderError, OSError."""
+    status = [part.stat() for part in all_parts(path)]
+    return sum(each.st_size for each in status), max(each.st_mtime for each in status)
 
 
 def read_pooling(path: Path) -> str:

@@ -12,7 +12,7 @@ from workbench import paths
 from workbench.engine import gauges
 from workbench.engine.client import ChildGenerator, load_generator
 from workbench.engine.failures import check_load
-from workbench.engine.gguf_header import file_hash, read_header
+from workbench.engine.gguf_header import READER, file_hash, read_header
 from workbench.engine.safer import safer
 from workbench.errors import EngineError, UsageError, WorkbenchError
 from workbench.i18n import tr
@@ -37,7 +37,7 @@ from workbench.records.models import (
     SaferLoad,
 )
 
-IDLE_SETTING = "library.idle_minutes"
+IDLE_SETTING, READER_SETTING = "library.idle_minutes", "library.reader"
 IDLE_CHECK_S = 1.0
 
 
@@ -68,7 +68,7 @@ class Library:
         with self._lock:
             if self._files is None or rescan:
                 folders = [paths.gguf_folder(), *map(Path, self._store.models.folders())]
-                self._files = self._with_known_hashes(scan(folders, all_kept()))
+                self._files = self._with_known_hashes(scan(folders, all_kept(), self._known_files()))
                 self._remember_files(self._files)
             return self._files
 
@@ -245,10 +245,17 @@ class Library:
         self._keep_hash(file)
         return file
 
+    def _known_files(self) -> dict[str, ModelFile]:
+        """By path, those that this version of the header's reader described."""
+        same = self._store.settings.get(READER_SETTING, "") == str(READER)
+        return {file.path: file for file in self._store.models.files()} if same else {}
+
     def _remember_files(self, files: tuple[ModelFile, ...]) -> None:
-        found = {f.path for f in files}
-        for known in self._store.models.files():
-            if known.path not in found:
-                self._store.models.forget(known.path)
+        found, known = {f.path for f in files}, {f.path: f for f in self._store.models.files()}
+        for path in known.keys() - found:
+            self._store.models.forget(path)
         for file in files:
-            self._store.models.save_file(file)
+            if known.get(file.path) != file:
+                self._store.models.save_file(file)
+        if self._store.settings.get(READER_SETTING, "") != str(READER):
+            self._store.settings.set(READER_SETTING, str(READER))
