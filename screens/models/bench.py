@@ -17,7 +17,7 @@ from screens.models.bench_rows import SORTINGS, columns, details, rows, side_by_
 from screens.models.measured import MeasuredRoom
 from screens.models.side_by_side import SideBySideDialog
 from screens.style import Line, Tone, bar, content, duration
-from screens.widgets.facts import lay_out
+from screens.widgets.facts import Fact, lay_out
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job, Jobs
 from workbench.benchmarks.compare import bench_title
@@ -80,6 +80,16 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
     def file_changed(self, file: ModelFile | None) -> None:
         """What is measured when nothing is marked."""
         self._file = file.path if file else ""
+
+    def legend(self) -> list[Fact]:
+        """Ranks, flags and the front."""
+        return [
+            ("#", tr("rank; models whose 95 % intervals overlap the best one's share it")),
+            ("±", tr("sample standard deviation of the repetitions")),
+            ("~", tr("something may have disturbed it: see its flags")),
+            ("✗", tr("it couldn't be measured: see its figures")),
+            ("◆", tr("Pareto front: no other needs less memory and is faster; passed cases count where all have them")),
+        ]
 
     @property
     def _stored(self) -> Benchmarks:

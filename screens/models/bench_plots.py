@@ -64,20 +64,21 @@ class Point:
 def points(report: BenchReport, depth: int) -> list[Point]:
     """Models with memory and speed, and whether no other is at least as good in all and better in one.
 
-    Quality counts too when every one of them has it.
+    Speed counts by rank where all have one, so that differences within the intervals don't; quality counts too when
+    every one of them has it.
     """
     test = test_name("tg" if report.bench.plan.generate else "pp", report.bench.plan, depth)
-    known = [(n, row, f.mean) for n, row in enumerate(report.rows) if row.rss and (f := row.speed(test))]
-    judged = bool(known) and all(row.quality for _, row, _ in known)
+    known = [(n, row, f) for n, row in enumerate(report.rows) if row.rss and (f := row.speed(test))]
+    ranked, judged = all(f.rank for _, _, f in known), all(row.quality for _, row, _ in known)
 
-    def goods(row: BenchRow, mean: float) -> tuple[float, ...]:
+    def goods(row: BenchRow, found: Figure) -> tuple[float, ...]:
         quality = (row.quality.share,) if judged and row.quality else ()
-        return (-float(row.rss), mean, *quality)
+        return (-float(row.rss), -float(found.rank) if ranked else found.mean, *quality)
 
-    everyone = [goods(row, mean) for _, row, mean in known]
+    everyone = [goods(row, found) for _, row, found in known]
     return [
-        Point(SIGNS[n % len(SIGNS)], row, row.rss, mean, not any(_dominates(one, goods(row, mean)) for one in everyone))
-        for n, row, mean in known
+        Point(SIGNS[n % len(SIGNS)], row, row.rss, f.mean, not any(_dominates(one, goods(row, f)) for one in everyone))
+        for n, row, f in known
     ]
 
 
@@ -90,7 +91,8 @@ def scatter(report: BenchReport, depth: int, width: int, height: int) -> Content
     found = points(report, depth)
     if not found:
         return content((tr("Nothing is measured yet."), Tone.DIM))
-    across, down = max(12, width - AXIS - 2), max(4, height - len(found) - 3)
+    judged = any(point.row.quality for point in found)
+    across, down = max(12, width - AXIS - 2), max(4, height - len(found) - 3 - judged)
     most, top = max(p.memory for p in found) * 1.1, max(p.speed for p in found) * 1.1
     cells: list[list[Line]] = [[" "] * across for _ in range(down)]
     for point in found:
@@ -101,16 +103,18 @@ def scatter(report: BenchReport, depth: int, width: int, height: int) -> Content
     lines.append((f"{'t/s':>{AXIS - 1}} ", ("└" + "─" * across, Tone.DIM)))
     feet = f"0{tr('memory'):^{max(1, across - 12)}}{size(round(most)):>11}"
     lines.append((" " * (AXIS + 1), (feet, Tone.DIM)))
-    lines += [_legend(point, report.dataset) for point in found]
+    lines += [_legend(point, width) for point in found]
+    if judged:
+        lines.append((tr("%: cases passed, of {dataset}", dataset=report.dataset), Tone.DIM))
     return _lines(lines)
 
 
-def _legend(point: Point, dataset: str) -> Line:
+def _legend(point: Point, width: int) -> Line:
     quality = point.row.quality
-    passed = f" · {quality.share:.0%} {tr('passed of {dataset}', dataset=dataset)}" if quality else ""
+    told = f" · {point.speed:.1f} t/s · {size(point.memory)}" + (f" · {quality.share:.0%}" if quality else "")
     front: Line = ("◆ ", Tone.GOOD) if point.front else "  "
-    told = f" · {point.speed:.1f} t/s · {size(point.memory)}{passed}"
-    return (front, (point.sign, Tone.STRONG), f" {shorten_name(point.row.model.name, 34)}", (told, Tone.DIM))
+    name = shorten_name(point.row.model.name, max(12, width - 4 - len(told)))
+    return (front, (point.sign, Tone.STRONG), f" {name}", (told, Tone.DIM))
 
 
 def _lines(lines: Sequence[Line]) -> Content:

@@ -18,7 +18,7 @@ from screens.models.ladder_rows import columns, details, rows, side_by_side
 from screens.models.measured import MeasuredRoom
 from screens.models.side_by_side import SideBySideDialog
 from screens.style import Line, Tone, bar, content
-from screens.widgets.facts import lay_out
+from screens.widgets.facts import Fact, lay_out
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job, Jobs
 from workbench import paths
@@ -73,6 +73,15 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
         """What a new ladder is made of."""
         self._file = file
         self.refresh_bindings()
+
+    def legend(self) -> list[Fact]:
+        """What stands beside a rung, and what the intervals are."""
+        return [
+            ("◆", tr("Pareto front: no other rung is at least as good in all and better in one")),
+            ("*", tr("some tensors couldn't have their type")),
+            ("✗", tr("it couldn't be made or measured: see its figures")),
+            ("±", tr("of t/s the sample standard deviation, else half a 95 % interval")),
+        ]
 
     @property
     def _stored(self) -> Ladders:

@@ -9,6 +9,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from screens.style import Tone, content
+from screens.widgets.facts import Fact
 from screens.work import Jobs
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ class Room(Vertical, can_focus=True):
     def compose(self) -> ComposeResult:
         """The empty state."""
         yield Static(content((self.empty(), Tone.DIM)), classes="empty")
+
+    def legend(self) -> list[Fact]:
+        """Its signs, for the help."""
+        return []
 
     def entered(self) -> None:
         """The person opened the room: what is used first in it takes the focus."""

@@ -13,6 +13,7 @@ from screens.models.ladder import Ladder
 from screens.models.playground import Playground
 from screens.models.room import Room
 from screens.style import Tone, content
+from screens.widgets.facts import Fact
 from screens.work import Jobs
 from workbench.i18n import tr
 
@@ -46,6 +47,10 @@ class Rooms(Vertical):
     def opened(self) -> str:
         """The room that is open, "" while they are shut."""
         return self.query_one(TabbedContent).active if self.screen.has_class("-room") else ""
+
+    def legend(self) -> list[Fact]:
+        """The signs of the room that is open."""
+        return self.query_one(f"#{self.opened}", TabPane).query_one(Room).legend() if self.opened else []
 
     def open(self, name: str) -> None:
         """Opens a room and puts the focus into it."""

@@ -168,8 +168,8 @@ class ModelsScreen(LoadingScreen):
         self._looking = None
 
     def legend(self) -> list[Fact]:
-        """The marks of the list."""
-        return legend()
+        """The signs of the room that is open, and the marks of the list."""
+        return [*self.query_one(Rooms).legend(), *legend()]
 
     def _hash(self) -> None:
         """Has the files hashed that aren't yet, unless that is under way or was tried."""

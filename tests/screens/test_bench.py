@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from screens.help import sections
 from screens.models.bench import Bench
 from screens.models.bench_dialog import BenchDialog, read_depths
 from screens.models.bench_plots import points
@@ -16,7 +18,7 @@ from screens.widgets.grid import Grid
 from screens.widgets.keys import KeyBar
 from tests.screens.fake_benchmarks import FakeBenchmarks
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import LARGE, SMALL, app_on, settle, until
+from tests.screens.helpers import LARGE, SMALL, app_on, sees, settle, until
 from workbench.records.benchmarks import BenchPlan
 
 PLAN = BenchPlan(depths=(0, 512), repetitions=5)
@@ -185,3 +187,23 @@ def test_depths_are_sorted_and_each_once() -> None:
 
 def test_a_model_that_is_larger_and_slower_is_not_on_the_front() -> None:
     assert [point.front for point in points(measured().benchmarks.report(1), 0)] == [True, False]
+
+
+def test_a_speed_within_the_intervals_puts_no_model_on_the_front() -> None:
+    known = measured().benchmarks.report(1)
+    fast, slow = known.rows
+    small = replace(slow, rss=fast.rss - 1)
+    assert [point.front for point in points(replace(known, rows=(fast, small)), 0)] == [True, True]
+    alike = replace(small, speeds=tuple((test, replace(found, rank=1)) for test, found in small.speeds))
+    assert [point.front for point in points(replace(known, rows=(fast, alike)), 0)] == [False, True]
+
+
+async def test_help_begins_with_the_keys_of_the_open_tab() -> None:
+    app = app_on(measured())
+    async with app.run_test(size=LARGE) as pilot:
+        await enter(pilot)
+        found = dict(sections(app.screen))
+        assert next(iter(found)) == "Bench"
+        assert "sort" in {binding.action for binding in found["Bench"]}
+        await pilot.press("question_mark")
+        await sees(pilot, "Choose models and tests, and measure")

@@ -52,10 +52,14 @@ def _plan_differences(a: Bench, b: Bench) -> Iterator[str]:
     named = {
         tr("prompt tokens"): (a.plan.prompt, b.plan.prompt),
         tr("generated tokens"): (a.plan.generate, b.plan.generate),
-        tr("depths"): (a.plan.depths, b.plan.depths),
+        tr("depths"): (_listed(a.plan.depths), _listed(b.plan.depths)),
         tr("repetitions"): (a.plan.repetitions, b.plan.repetitions),
     }
     loads = {f.name: (getattr(a.plan.load, f.name), getattr(b.plan.load, f.name)) for f in fields(a.plan.load)}
     for name, (one, other) in (named | loads).items():
         if one != other:
             yield f"{tr('other settings')}: {name} {one} ↔ {other}"
+
+
+def _listed(depths: Sequence[int]) -> str:
+    return ", ".join(map(str, depths))
