@@ -11,7 +11,6 @@ from rich.text import Text
 from textual.content import Content
 
 from workbench.records.answers import SupportLevel
-from workbench.records.models import FEWEST_PARAMETERS
 from workbench.text.clean import printable
 
 
@@ -112,13 +111,6 @@ def size(octets: int) -> str:
     if octets >= 1 << 20:
         return f"{octets / (1 << 20):.1f} MiB"
     return f"{octets / 1024:.0f} KiB"
-
-
-def parameters(number: int) -> str:
-    """134515008 → "134.5 M", 1543714304 → "1.54 B"."""
-    if number >= 1_000_000_000:
-        return f"{number / 1e9:.2f} B"
-    return f"{number / 1e6:.1f} M" if number >= FEWEST_PARAMETERS else "–"
 
 
 def duration(seconds: float) -> str:

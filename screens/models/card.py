@@ -11,7 +11,7 @@ from typing import Final
 from textual.content import Content
 
 from screens.models.served import SERVED, Served
-from screens.style import Line, Tone, content, count, gauge, parameters, size
+from screens.style import Line, Tone, content, count, gauge, size
 from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
 from screens.widgets.memory import fit_cell
@@ -19,7 +19,7 @@ from workbench.i18n import tr
 from workbench.library.notes import fallback_words, place_words
 from workbench.library.variants import copies, variants_words, wasted
 from workbench.records.library import HashProgress, ModelNote
-from workbench.records.models import MemoryFit, ModelFile
+from workbench.records.models import MemoryFit, ModelFile, parameter_count
 
 LOADED, PROBLEM, OVERDUE, COPY, PLAIN, ADAPTER = "●", "✗", "⚑", "≡", "◦", "+"
 HASH_SHOWN: Final = 16
@@ -91,7 +91,7 @@ def row(file: ModelFile, loaded: str, shelf: Shelf) -> Row:
         file.name.removesuffix(".gguf"),
         file.quantization or "–",
         size(file.size),
-        parameters(file.parameters),
+        parameter_count(file.parameters),
         count(file.context) if file.context else "–",
     )
     return Row(file.path, (*cells, fit_cell(file, shelf.fits.get(file.path))))
@@ -169,9 +169,9 @@ def _note(note: ModelNote) -> list[Fact]:
 
 def _parameters(file: ModelFile) -> str:
     if 0 < file.active_parameters < file.parameters:
-        active = parameters(file.active_parameters)
-        return tr("{total}, {active} of them active", total=parameters(file.parameters), active=active)
-    return parameters(file.parameters)
+        active = parameter_count(file.active_parameters)
+        return tr("{total}, {active} of them active", total=parameter_count(file.parameters), active=active)
+    return parameter_count(file.parameters)
 
 
 def _template(file: ModelFile) -> Line:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from screens.style import Line, Tone, count, parameters, size
+from screens.style import Line, Tone, count, size
 from screens.widgets.facts import Fact
 from screens.widgets.grid import Row
 from workbench.i18n import tr
+from workbench.records.models import parameter_count
 from workbench.records.servers import Reach, ServedModel, Server
 
 SERVED: Final = "⌁"
@@ -52,7 +53,7 @@ def served_row(served: Served, used: str) -> Row:
             model.name.removesuffix(".gguf"),
             model.quantization or "–",
             size(model.bytes) if model.bytes else "–",
-            parameters(model.parameters) if model.parameters else "–",
+            parameter_count(model.parameters) if model.parameters else "–",
             count(model.context) if model.context else "–",
             where,
         ),
@@ -77,7 +78,7 @@ def served_card(served: Served) -> list[Fact]:
         (tr("kind"), tr("it embeds") if model.kind == "embedding" else ""),
         (tr("state"), loaded.get(model.loaded, "") if model.loaded is not None else ""),
         (tr("architecture"), model.family),
-        (tr("params"), parameters(model.parameters) if model.parameters else ""),
+        (tr("params"), parameter_count(model.parameters) if model.parameters else ""),
         (tr("context"), tr("{count} tokens", count=count(model.context)) if model.context else tr("it doesn't tell")),
         (tr("quantization"), model.quantization),
         (tr("size"), size(model.bytes) if model.bytes else ""),

@@ -15,7 +15,6 @@ from screens.style import (
     content,
     duration,
     milliseconds,
-    parameters,
     pieces,
     place,
     shorten,
@@ -28,6 +27,7 @@ from screens.widgets.grid import Column, Grid, Row, _fit
 from screens.widgets.passage import wrap
 from screens.widgets.ranking import why
 from tests.screens.fake_desk import FakeDesk
+from workbench.records.models import parameter_count
 from workbench.records.retrieval import RerankedHit, RerankGain, RerankResult, TokenMatch
 from workbench.text.clean import printable
 
@@ -62,8 +62,8 @@ def test_figures_are_written_with_units() -> None:
     assert size(98_566_144) == "94 MiB"
     assert size(1_300_000) == "1.2 MiB"
     assert size(1 << 30) == "1.00 GiB"
-    assert parameters(134_515_008) == "134.5 M"
-    assert parameters(1_543_714_304) == "1.54 B"
+    assert parameter_count(134_515_008) == "134.5 M"
+    assert parameter_count(1_543_714_304) == "1.54 B"
     assert duration(7) == "0:07"
     assert duration(130) == "2:10"
     assert duration(3730) == "1:02:10"

@@ -10,7 +10,7 @@ from workbench.library.keepers import KEEPER_NAMES
 from workbench.library.variants import copies, variants_words
 from workbench.ports import LibraryRepository
 from workbench.records.library import ModelNote
-from workbench.records.models import FEWEST_PARAMETERS, ModelFile, Place
+from workbench.records.models import FEWEST_PARAMETERS, ModelFile, Place, parameter_count
 
 
 class Notes:
@@ -76,10 +76,10 @@ def parameters_words(file: ModelFile) -> str:
     """ "134.5 M", and for a mixture of experts those that act on a token."""
     if file.parameters < FEWEST_PARAMETERS:
         return ""
-    total = f"{file.parameters / 1e6:,.1f} M"
+    total = parameter_count(file.parameters)
     if not 0 < file.active_parameters < file.parameters:
         return total
-    return tr("{total}, of which {active} M act on a token", total=total, active=f"{file.active_parameters / 1e6:,.1f}")
+    return tr("{total}, of which {active} act on a token", total=total, active=parameter_count(file.active_parameters))
 
 
 def quantization_words(file: ModelFile) -> str:

@@ -200,6 +200,7 @@ class LoadedModel:
         pid: its child process, 0 for a server's.
         bos, eos: texts of its special tokens.
         server: the address of the server that it runs on, "" for one in a child process.
+        cloud: that server hands its calls on to a cloud, however near it is.
     """
 
     file: ModelFile
@@ -212,6 +213,7 @@ class LoadedModel:
     bos: str = ""
     eos: str = ""
     server: str = ""
+    cloud: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +335,13 @@ class MemoryFit:
     estimate: MemoryEstimate | None
     largest_context: int
     measured: MemoryMeasurement | None = None
+
+
+def parameter_count(number: int) -> str:
+    """134515008 → "134.5 M", 1543714304 → "1.54 B", too few to be a model's → "–"."""
+    if number >= 1_000_000_000:
+        return f"{number / 1e9:,.2f} B"
+    return f"{number / 1e6:.1f} M" if number >= FEWEST_PARAMETERS else "–"
 
 
 def change(share: float) -> str:

@@ -15,7 +15,15 @@ from workbench.desk import Desk
 from workbench.engine.gguf_header import read_header
 from workbench.errors import EngineError, NotFoundError
 from workbench.i18n import tr
-from workbench.records.models import FEWEST_PARAMETERS, KvType, LoadSettings, MemoryFit, MemoryGrid, ModelFile, Verdict
+from workbench.records.models import (
+    KvType,
+    LoadSettings,
+    MemoryFit,
+    MemoryGrid,
+    ModelFile,
+    Verdict,
+    parameter_count,
+)
 
 KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 MARKS: Final[dict[Verdict, str]] = {"fits": "✓", "tight": "~", "no": "✗", "unknown": "?"}
@@ -83,7 +91,7 @@ def _show_list(files: Sequence[ModelFile], fits: Sequence[MemoryFit]) -> None:
             f.name,
             f.quantization,
             size(f.size),
-            f"{f.parameters / 1e6:.1f} M" if f.parameters >= FEWEST_PARAMETERS else "–",
+            parameter_count(f.parameters),
             f"{f.context:,}",
             _verdict(memory) if f.kind == "model" else f.kind,
             f.problem or f.path,
