@@ -120,7 +120,8 @@ def put_document(
     _put_chunks(connection, index, key, document.source_id, rows, embedded)
     _put_fields(connection, index.id, key, document.metadata, chunks)
     connection.execute("INSERT OR IGNORE INTO indexed_document (index_id, document_key) VALUES (?, ?)", (index.id, key))
-    bump(connection, [collection_id])
+    if index.status == "current":  # building another one beside it changes nothing of what is asked and answered
+        bump(connection, [collection_id])
 
 
 def put_source(connection: Connection, collection_id: int, document: Document, parsed: ParsedDocument) -> None:

@@ -165,7 +165,9 @@ def test_indexes_live_side_by_side_until_one_is_switched_to(store: FileStore, in
     other = store.corpus.open_index("laws", embedder("f2", 4), Recipe("sentence"))
     assert (index.status, other.status) == ("current", "building")
     assert store.corpus.open_index("laws", embedder("f2", 4), Recipe("sentence")).id == other.id
+    version = store.corpus.collection("laws").version
     put(store, other, document, ["one two", "three"])
+    assert store.corpus.collection("laws").version == version  # its documents are what they were
     assert counts(store, index) == counts(store, other) == {"chunks": 2, "words": 2, "vectors": 2}
     assert [i.vectors for i in store.corpus.indexes("laws")] == [2, 2]
     with pytest.raises(EngineError, match="4 numbers"):

@@ -15,6 +15,7 @@ from workbench.exchange.following import Tell, follow
 from workbench.exchange.importing import read_manifest, receive
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
+from workbench.records.corpus import Index
 from workbench.records.exchange import Copied, ExchangeProgress, ExportManifest, ExportRequest, Snapshot
 
 _NAME: Final = re.compile(r"\w(?:[\w .+-]{0,78}[\w+-])?")
@@ -89,17 +90,21 @@ class Exchange:
 
         def work(tell: Tell, stop: Cancel) -> ExchangeProgress:
             began, target = time.perf_counter(), Path(file).expanduser().absolute()
-            version = self._store.corpus.collection(collection).version
+            before = self._state(collection)
             checks = self._store.exchange.copy(collection, target, traces=traces, tell=tell, cancel=stop)
             if remove:
-                self._remove(collection, version)
+                self._remove(collection, before)
             done = Copied(collection, target, checks, remove, time.perf_counter() - began)
             return ExchangeProgress("", 1, 1, done)
 
         return follow(work, cancel)
 
-    def _remove(self, collection: str, version: int) -> None:
-        if self._store.corpus.collection(collection).version != version:
+    def _state(self, collection: str) -> tuple[int, tuple[Index, ...]]:
+        """What a change of the collection's documents, or of any of its indexes, changes."""
+        return self._store.corpus.collection(collection).version, self._store.corpus.indexes(collection)
+
+    def _remove(self, collection: str, before: tuple[int, tuple[Index, ...]]) -> None:
+        if self._state(collection) != before:
             raise UsageError(
                 tr("Changed meanwhile"),
                 tr("“{name}” was changed while it was copied, so it was not removed here.", name=collection),
