@@ -274,7 +274,10 @@ def test_ollama_loads_what_isnt_in_memory_before_it_is_used(tmp_path: Path) -> N
         assert used.model.context == 4096  # what it was loaded with, not the 8192 it could have
         assert ("POST /api/generate", {"model": "smollm2:135m", "stream": False, "keep_alive": "30m"}) in server.asked
         sent = len(server.asked)
-        desk.servers.open(f"{server.url}#gpt-oss:120b-cloud")
+        near = server.url.removeprefix("http://")
+        assert desk.status().reach == near
+        desk.servers.use(f"{server.url}#gpt-oss:120b-cloud")
+        assert desk.status().reach == f"{near} (the cloud)"  # its server is here, and it isn't
         assert all(key != "POST /api/generate" for key, _ in server.asked[sent:])
         desk.close()
 

@@ -115,9 +115,9 @@ def _own_addresses() -> frozenset[str]:
     return frozenset(address.address.split("%")[0] for addresses in found.values() for address in addresses)
 
 
-def address_words(url: str) -> str:
-    """ "127.0.0.1:8080", or "gpu-box:8000 (network)" where it isn't this machine."""
-    address, reach = urlsplit(url).netloc, reach_of(url)
+def address_words(url: str, *, cloud: bool = False) -> str:
+    """ "127.0.0.1:8080", or "gpu-box:8000 (network)" where it isn't this machine, or hands calls on to a ``cloud``."""
+    address, reach = urlsplit(url).netloc, "cloud" if cloud else reach_of(url)
     if reach == "machine":
         return address
     return f"{address} ({tr('the network') if reach == 'network' else tr('the cloud')})"

@@ -88,6 +88,7 @@ class ServedGenerator:
             bos=bos,
             eos=eos,
             server=self._wire.endpoint.url,
+            cloud=served.reach == "cloud",
         )
 
     @property

@@ -190,9 +190,9 @@ class Servers:
     def reach(self, model: LoadedModel | None, embedder: str) -> str:
         """ "offline", or the addresses that the model and the embedder in use may talk to."""
         card = self._embedders.card(embedder)
-        urls = [model.server] if model and model.server else []
-        urls += [card.endpoint.url] if card else []
-        return " · ".join(map(address_words, dict.fromkeys(urls))) or "offline"
+        told = [address_words(model.server, cloud=model.cloud)] if model and model.server else []
+        told += [address_words(card.endpoint.url)] if card else []
+        return " · ".join(dict.fromkeys(told)) or "offline"
 
     def examine(
         self, url: str, model: str = "", key_variable: str = "", cancel: Cancel | None = None
