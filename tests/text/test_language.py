@@ -59,6 +59,13 @@ def test_addresses_formulas_code_and_filler_are_in_no_language(text: str) -> Non
     assert detect(text) == ""
 
 
+def test_sentences_of_filler_are_in_no_language() -> None:
+    latin = (
+        "Morbi dolor nulla, malesuada eu, pulvinar at, mollis ac, nulla. Integer arcu est, nonummy in, vel urna, odio. "
+    )
+    assert languages(latin * 3) == {}
+
+
 def test_a_list_of_works_is_in_the_languages_of_its_titles() -> None:
     works = "Google. (2026). Overview. https://ai.google.dev/gemini-api/docs/overview-of-what-is-new. " * 4
     assert languages(works) == {}

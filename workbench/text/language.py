@@ -22,6 +22,7 @@ _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+")
 _TELLING: Final = 8  # words that tell a sentence's language
 _SHARE: Final = 0.1
 """Of as many words and more, those that tell: code, lists of works and pseudo-Latin have fewer, by chance."""
+_SHARE_OF_ONE: Final = 0.13  # of a single sentence's, where chance is larger
 _KANA: Final = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _HANGUL: Final = re.compile(r"[\uac00-\ud7af\u1100-\u11ff]")
@@ -102,8 +103,12 @@ def languages(text: str) -> dict[str, int]:
     found: Counter[str] = Counter()
     for start, end in sentences(text):
         sentence = _ADDRESS.sub(" ", text[start:end])
-        asian = _asian_script(sentence, len(sentence))
-        if (asian or len(_LETTERS.findall(sentence)) >= _TELLING) and (language := asian or detect(sentence)):
+        words = _LETTERS.findall(sentence.lower())
+        language = _asian_script(sentence, len(sentence))
+        if not language and len(words) >= _TELLING:
+            language = detect(sentence)
+            language = language if _told_by(words, language) >= _SHARE_OF_ONE * len(words) else ""
+        if language:
             found[language] += len(sentence)
     return dict(found)
 
