@@ -296,7 +296,7 @@ def start_build(
     """A build that the top line tells of; it goes on when ``node`` is left."""
 
     def describe(job: Job, step: BuildProgress) -> None:
-        _describe(job, step.progress.done, step.progress.total)
+        _describe(job, step.done, step.total)
 
     return jobs.run(node, tr("index"), steps, each=lambda step: Moved(build_words(step)), then=then, describe=describe)
 
@@ -304,7 +304,7 @@ def start_build(
 def build_words(step: BuildProgress) -> str:
     """How far it is, how fast, how long it will take."""
     progress = step.progress
-    done = tr("index {id}: {done}/{total} documents", id=step.index.id, done=progress.done, total=progress.total)
+    done = tr("index {id}: {done}/{total} documents", id=step.index.id, done=step.done, total=step.total)
     rate = tr("{rate} chunks/s", rate=f"{progress.rate:.{0 if progress.rate >= 10 else 1}f}") if progress.rate else ""
     eta = tr("{time} left", time=duration(progress.eta_s)) if progress.eta_s else ""
     return " · ".join(filter(None, (done, rate, eta)))

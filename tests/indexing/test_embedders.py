@@ -123,6 +123,9 @@ def test_an_onnx_folder_is_copied_with_what_the_table_knows(models: Path, tmp_pa
     card = json.loads((paths.embedders_folder() / source.name / "embedder.json").read_text("utf-8"))
     assert (card["query_prefix"], card["passage_prefix"]) == ("query: ", "passage: ")
     assert (card["dimension"], card["max_tokens"], card["model_file"]) == (384, 512, "model_int8.onnx")
+    add_embedder(str(source), "nomic-embed-text-v1.5-so-called")
+    card = json.loads((paths.embedders_folder() / "nomic-embed-text-v1.5-so-called/embedder.json").read_text("utf-8"))
+    assert card["max_tokens"] <= 514  # its positions end there, whatever the table says of the name
     embedder = open_embedder(paths.embedders_folder() / source.name)
     assert embedder.info.fingerprint == open_embedder(models / "embedders" / E5).info.fingerprint
 

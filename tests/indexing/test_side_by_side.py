@@ -62,8 +62,10 @@ def test_a_stopped_build_goes_on_and_can_not_be_switched_to_before(lab: Lab) -> 
     with pytest.raises(UsageError, match="lacks"):
         lab.indexes.switch(half.id)
     before = half.vectors
-    assert lab.build(embedder="other").index.id == half.id
-    assert len(lab.installed["other"].embedded) == 1 + 6 - before
+    steps = list(lab.indexes.build(NAME, "other"))
+    assert {step.index.id for step in steps} == {half.id}
+    assert [(step.done, step.total) for step in (steps[0], steps[-1])] == [(2, 6), (6, 6)]
+    assert len(lab.installed["other"].embedded) == 1 + 6 + 1  # each chunk once, and a probe for each build
     assert lab.indexes.switch(half.id).status == "current"
 
 

@@ -71,10 +71,10 @@ def _onnx(folder: Path, name: str, prefixes: Prefixes, told: dict[str, Any]) -> 
     config, tokenizer = _json(folder / "config.json"), _json(folder / "tokenizer_config.json")
     known = known_model(name)
     says = (tokenizer.get("model_max_length"), config.get("max_position_embeddings"))
-    lengths = [n for n in says if isinstance(n, int) and 0 < n < 10**6]
+    lengths = [n for n in (*says, known.max_tokens if known else None) if isinstance(n, int) and 0 < n < 10**6]
     card = {
         "dimension": told.get("dimension") or config.get("hidden_size") or (known.dimension if known else 0),
-        "max_tokens": known.max_tokens if known else min(lengths, default=_LONGEST),
+        "max_tokens": min(lengths, default=_LONGEST),
         "pooling": told.get("pooling") or (known.pooling if known else "mean"),
         "model_file": model.name,
         "runtime": "onnx",

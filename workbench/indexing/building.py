@@ -54,12 +54,14 @@ class Builder:
         """
         source = self._source(index)
         if source:
+            there = self._whole(index)
             for progress in self._copy(source, index, cancel or threading.Event()):
-                yield BuildProgress(index, progress, copied=True)
+                yield BuildProgress(index, progress, copied=True, there=there)
                 if progress.cancelled:
                     return
+        there = self._whole(index)
         for progress in Ingester(self._store.corpus, embedder).complete(index, cancel):
-            yield BuildProgress(index, progress)
+            yield BuildProgress(index, progress, there=there)
 
     def _gives_tokens(self, collection: str, embedder: Embedder) -> bool:
         """Known from an index of it that keeps token vectors, else found out."""
@@ -72,6 +74,10 @@ class Builder:
         """Documents that it doesn't hold whole."""
         states = self._store.corpus.document_states(index.collection, index.id)
         return sum(not state.complete for state in states.values())
+
+    def _whole(self, index: Index) -> int:
+        states = self._store.corpus.document_states(index.collection, index.id)
+        return sum(state.complete for state in states.values())
 
     def _source(self, index: Index) -> Index | None:
         """An index of the same embedder and recipe with whole float vectors."""

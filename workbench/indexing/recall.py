@@ -64,7 +64,7 @@ def measure_recall(
         raise UsageError(
             tr("Nothing exact to compare with"),
             tr("No index of {name} with this recipe keeps whole vectors.", name=index.embedder.name),
-            tr("Build one beside it: workbench indexes build --form float32"),
+            tr("Build one: workbench indexes build -e {name} --form float32", name=index.embedder.name),
         )
     ids, vectors = store.indexes.matrix(exact, where)
     if not ids:

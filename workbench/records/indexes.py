@@ -77,11 +77,26 @@ class RecallProgress:
 
 @dataclass(frozen=True, slots=True)
 class BuildProgress:
-    """A build: the index and the ingest's own figures (documents, chunks, rate, time left)."""
+    """A build: the index and the ingest's own figures (documents, chunks, rate, time left).
+
+    Attributes:
+        there: documents that the index held whole before; ``progress`` counts those that it lacked.
+    """
 
     index: Index
     progress: IngestProgress
     copied: bool = False
+    there: int = 0
+
+    @property
+    def done(self) -> int:
+        """Documents that it holds now."""
+        return self.there + self.progress.done
+
+    @property
+    def total(self) -> int:
+        """Documents that it will hold."""
+        return self.there + self.progress.total
 
     @property
     def finished(self) -> bool:

@@ -134,7 +134,7 @@ def build_line(step: BuildProgress) -> str:
     progress = step.progress
     eta = tr("{time} left", time=duration(progress.eta_s)) if progress.eta_s is not None else ""
     rate = tr("{rate} chunks/s", rate=f"{progress.rate:.{0 if progress.rate >= 10 else 1}f}") if progress.rate else ""
-    done = tr("index {id}: {done}/{total} documents", id=step.index.id, done=progress.done, total=progress.total)
+    done = tr("index {id}: {done}/{total} documents", id=step.index.id, done=step.done, total=step.total)
     return " · ".join(filter(None, (done, rate, eta)))
 
 
