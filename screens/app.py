@@ -264,11 +264,10 @@ class WorkbenchApp(OrderedKeysApp):
             self.jobs.read(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_ingest)
 
     def _ask_ingest(self, known: tuple[tuple[Collection, ...], str]) -> None:
-        self.push_screen(IngestDialog(*known), self._ingest)
+        self.push_screen(IngestDialog(*known), lambda request: self.start_ingest(request) if request else None)
 
-    def _ingest(self, request: IngestRequest | None) -> None:
-        if request is None:
-            return
+    def start_ingest(self, request: IngestRequest, then: Callable[[], object] = lambda: None) -> None:
+        """Follows an ingest on a dialog of its own; ``then`` comes when it has read all there was."""
         run = self.ingest = IngestRun(request.collection)
 
         def describe(job: Job, progress: IngestProgress) -> None:
@@ -278,15 +277,17 @@ class WorkbenchApp(OrderedKeysApp):
             self,
             tr("ingest"),
             lambda cancel: self.desk.ingest(request, cancel),
-            then=lambda last: self._ingested(run, last),
+            then=lambda last: self._ingested(run, last, then),
             failed=lambda error: self._ingest_failed(run, error),
             describe=describe,
         )
         self.push_screen(IngestScreen(run))
 
-    def _ingested(self, run: IngestRun, last: IngestProgress | None) -> None:
+    def _ingested(self, run: IngestRun, last: IngestProgress | None, then: Callable[[], object]) -> None:
         run.done = True
         self.changed()
+        if last and not last.cancelled:
+            then()
         if last:
             self.jobs.read(self, lambda: self.desk.collection, lambda chosen: self._tell_ingested(run, last, chosen))
 

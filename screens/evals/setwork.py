@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from screens.dialogs import ChoiceDialog, PathDialog
+from screens.dialogs import ChoiceDialog, ConfirmDialog, PathDialog
 from screens.evals.browser import CaseBrowser
 from screens.evals.imported import ProblemsScreen
 from screens.evals.items import Narrow
 from screens.evals.review import ReviewScreen
 from screens.evals.sets import DatasetsScreen, Destination, Wish, WriteDialog, read_versions, split_rows
 from screens.style import count
+from workbench.evals.collecting.documents import Unpacked
 from workbench.evals.measuring.segments import segments_of
 from workbench.i18n import tr
 from workbench.records.cases import Candidate, Dataset, Imported
+from workbench.records.corpus import IngestRequest
 
 
 class SetWork(CaseBrowser):
@@ -117,7 +119,33 @@ class SetWork(CaseBrowser):
     def _import(self, path: str | None) -> None:
         if path:
             name = Path(path).stem
-            self.jobs.read(self, lambda: self.desk.evals.import_file(path, name), self._imported)
+            self.jobs.read(
+                self, lambda: self.desk.evals.import_file(path, name), lambda imported: self._offer(path, imported)
+            )
+
+    def _offer(self, path: str, imported: Imported) -> None:
+        """Its documents, where it has them and the collection doesn't; into a collection that is called as it is."""
+        ingest, name = self.bench.ingest, imported.dataset.name
+        if not imported.brings or (ingest and not ingest.done):
+            self._imported(imported)
+            return
+        told = tr(
+            "{name} holds the documents that its gold names. They become files beside it, and a collection “{name}”.",
+            name=name,
+        )
+        dialog = ConfirmDialog(tr("Bring its documents in?"), told, tr("Bring in"), tr("Leave them"))
+        self.app.push_screen(dialog, lambda yes: self._unpack(path, name) if yes else self._imported(imported))
+
+    def _unpack(self, path: str, name: str) -> None:
+        lab = self.desk.evals
+
+        def again() -> None:
+            self.jobs.read(self, lambda: lab.import_file(path, name, name), self._imported)
+
+        def ingest(unpacked: Unpacked) -> None:
+            self.bench.start_ingest(IngestRequest((str(unpacked.folder),), name), again)
+
+        self.jobs.read(self, lambda: lab.unpack_documents(path), ingest)
 
     def _imported(self, imported: Imported) -> None:
         if imported.problems:

@@ -129,8 +129,13 @@ class ImportResult:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A dataset that was stored from a file, with the rows that didn't make it."""
+    """A dataset that was stored from a file, with the rows that didn't make it.
+
+    Attributes:
+        brings: the file holds the documents that its gold names, and the collection has none of them.
+    """
 
     dataset: Dataset
     problems: tuple[RowProblem, ...]
     format: str
+    brings: bool = False

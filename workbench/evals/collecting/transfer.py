@@ -35,9 +35,11 @@ def import_dataset(store: Store, path: Path, name: str, collection: str, format:
     )
     asked = collection if any(case.expectation is None for case in read.cases) else ""
     dataset = store.datasets.put(name or path.resolve().stem, asked, read.cases)
-    absent = _absent_documents(store.corpus, asked, read)
+    named, absent = _gold_documents(store.corpus, asked, read.cases)
+    along = FORMATS[read.format].documents is not None
+    told = [_absent(asked, absent, len(named), along=along)] if absent else []
     beyond = _beyond_the_end(store.corpus, asked, read)
-    return Imported(dataset, (*read.problems, *absent, *beyond), read.format)
+    return Imported(dataset, (*read.problems, *told, *beyond), read.format, along and 0 < len(named) == len(absent))
 
 
 def export_dataset(store: Store, dataset: str, path: Path, format: str = "jsonl", version: str = "") -> tuple[str, ...]:
@@ -85,14 +87,20 @@ def _texts(corpus: CorpusRepository, collection: str) -> Iterable[tuple[str, str
     return ((d.source_id, corpus.document_text(d.id)) for d in corpus.documents(collection) if d.status == "current")
 
 
-def _absent_documents(corpus: CorpusRepository, collection: str, read: ImportResult) -> tuple[RowProblem, ...]:
-    """One problem that names the gold's documents that aren't there; where none is, how to bring them in."""
-    named = dict.fromkeys(span.source_id for case in read.cases for span in case.gold)
+def _gold_documents(corpus: CorpusRepository, collection: str, cases: Sequence[Case]) -> tuple[list[str], list[str]]:
+    """The documents that the gold names, and those of them that aren't in the collection."""
+    named = list(dict.fromkeys(span.source_id for case in cases for span in case.gold))
     there = {d.source_id for d in corpus.documents(collection)} if _exists(corpus, collection) else set()
-    absent = [name for name in named if name not in there]
-    if not absent:
-        return ()
-    numbers = {"count": f"{len(absent):,}", "total": f"{len(named):,}", "names": first_of(absent)}
+    return named, [name for name in named if name not in there]
+
+
+def _absent(collection: str, absent: Sequence[str], total: int, *, along: bool) -> RowProblem:
+    """Names the gold's documents that aren't there; where none is, how to bring them in.
+
+    Args:
+        along: the dataset's file holds them.
+    """
+    numbers = {"count": f"{len(absent):,}", "total": f"{total:,}", "names": first_of(absent)}
     told = (
         tr("{count} of the {total} documents that the gold names aren't in “{collection}”: {names}",
            collection=collection, **numbers)
@@ -101,10 +109,10 @@ def _absent_documents(corpus: CorpusRepository, collection: str, read: ImportRes
     )  # fmt: skip
     remedy = (
         tr("Import with --ingest COLLECTION to bring them in.")
-        if FORMATS[read.format].documents
+        if along
         else tr("Bring them in under these names: workbench ingest PATH")
     )
-    return (RowProblem(0, told if len(absent) < len(named) else f"{told} → {remedy}", skipped=False),)
+    return RowProblem(0, told if len(absent) < total else f"{told} → {remedy}", skipped=False)
 
 
 def _beyond_the_end(corpus: CorpusRepository, collection: str, read: ImportResult) -> tuple[RowProblem, ...]:
