@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, cast
@@ -13,7 +14,7 @@ from textual.containers import Container, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
-from screens.dialogs import HELP
+from screens.dialogs import HELP, PassageDialog
 from screens.evals.fields import chosen, field, pick, tell_problem, written
 from screens.evals.reading import RunView
 from screens.evals.words import label_name, run_words, value_mark
@@ -144,25 +145,45 @@ def _parts(words: str, separator: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in words.split(separator) if part.strip())
 
 
+class DecisionScreen(PassageDialog):
+    """A decision record as Markdown; ``export`` is asked to write it to a file."""
+
+    CSS_PATH = "../dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "export", "Write", id="decision.export", tooltip="To a Markdown file"),
+    ]
+
+    def __init__(self, decision_id: int, words: str, export: Callable[[], object]) -> None:
+        super().__init__(tr("Decision {id}", id=decision_id), words, subtitle=tr("x writes a file"))
+        self._export = export
+
+    def action_export(self) -> None:
+        """Asks for the file."""
+        self._export()
+
+
 class ExportDialog(ModalScreen[Path]):
-    """Asks for the file that a report is written to; its ending says how. One that is there is replaced only on a
-    second enter."""
+    """Asks for the file that a report or a decision is written to; its ending says how. One that is there is replaced
+    only on a second enter."""
 
     CSS_PATH = "evals.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="report.close"), *HELP]
 
-    def __init__(self, suggestion: str) -> None:
+    def __init__(self, suggestion: str, forms: Collection[str] = FORMS.keys()) -> None:
+        """``forms`` are the endings that can be written."""
         super().__init__()
-        self._suggestion = suggestion
+        self._suggestion, self._forms = suggestion, forms
         self._warned = ""
 
     def compose(self) -> ComposeResult:
         """One line."""
         with Vertical(classes="dialog small") as box:
-            box.border_title = content(tr("Write the report"))
+            report = len(self._forms) > 1
+            box.border_title = content(tr("Write the report") if report else tr("Write the decision"))
             box.border_subtitle = content(tr("enter writes · esc closes"))
-            hint = tr(".md is Markdown, .html a page, .tex a table of all runs of the dataset.")
-            yield Static(content((hint, Tone.DIM)))
+            if report:
+                hint = tr(".md is Markdown, .html a page, .tex a table of all runs of the dataset.")
+                yield Static(content((hint, Tone.DIM)))
             yield field("path", tr("File"), self._suggestion)
             yield Static("", classes="problem")
 
@@ -171,8 +192,8 @@ class ExportDialog(ModalScreen[Path]):
         """Dismisses with the path when it can be written to."""
         path = Path(event.value.strip()).expanduser()
         problem = ""
-        if path.suffix.lower() not in FORMS:
-            problem = tr("End the name in .md, .html or .tex.")
+        if path.suffix.lower() not in self._forms:
+            problem = tr("End the name in {endings}.", endings=", ".join(self._forms))
         elif not path.parent.is_dir():
             problem = tr("There is no such folder.")
         elif path.exists() and self._warned != str(path):
@@ -190,12 +211,16 @@ class ExportDialog(ModalScreen[Path]):
 
 def write_report(desk: Desk, path: Path, run: Run, other: Run | None) -> Path:
     """Writes the run's report, with the comparison in it when there is one. Raises FileError."""
-    text = desk.evals.export_report(run.id, FORMS[path.suffix.lower()], other.id if other else 0)
+    return write_file(path, desk.evals.export_report(run.id, FORMS[path.suffix.lower()], other.id if other else 0))
+
+
+def write_file(path: Path, text: str) -> Path:
+    """Raises FileError."""
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
         raise FileError(
-            tr("The report was not written"), f"{path}: {error.strerror}", tr("Choose another place.")
+            tr("The file was not written"), f"{path}: {error.strerror}", tr("Choose another place.")
         ) from error
     return path
 

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
-from screens.dialogs import ChoiceDialog, ConfirmDialog, PassageDialog
+from screens.dialogs import ChoiceDialog, ConfirmDialog
 from screens.evals import plots
 from screens.evals.browser import CaseBrowser
-from screens.evals.decide import DecisionDialog, Draft, ExportDialog, read_decisions, write_report
+from screens.evals.decide import (
+    DecisionDialog,
+    DecisionScreen,
+    Draft,
+    ExportDialog,
+    read_decisions,
+    write_file,
+    write_report,
+)
 from screens.evals.figures import progress_text
 from screens.evals.gates import LOCK, GatesScreen, LockDialog, NewGates, read_gates
 from screens.evals.launch import RunDialog
@@ -259,11 +267,10 @@ class RunWork(CaseBrowser):
 
     def _export(self, view: RunView, run: Run, path: Path | None) -> None:
         if path:
-            self.jobs.read(
-                self,
-                lambda: write_report(self.desk, path, run, view.other),
-                lambda written: self.notify(tr("Written: {path}", path=written), timeout=5, markup=False),
-            )
+            self.jobs.read(self, lambda: write_report(self.desk, path, run, view.other), self._written)
+
+    def _written(self, path: Path) -> None:
+        self.notify(tr("Written: {path}", path=path), timeout=5, markup=False)
 
     # -- decisions -------------------------------------------------------------------------------------------------
 
@@ -314,8 +321,17 @@ class RunWork(CaseBrowser):
         self.jobs.read(
             self,
             lambda: self.desk.evals.export_decision(decision_id),
-            lambda words: self.app.push_screen(PassageDialog(tr("Decision {id}", id=decision_id), words)),
+            lambda words: self.app.push_screen(
+                DecisionScreen(decision_id, words, lambda: self._ask_decision_file(decision_id, words))
+            ),
         )
+
+    def _ask_decision_file(self, decision_id: int, words: str) -> None:
+        def write(path: Path | None) -> None:
+            if path:
+                self.jobs.read(self, lambda: write_file(path, words), self._written)
+
+        self.app.push_screen(ExportDialog(f"decision-{decision_id}.md", (".md",)), write)
 
 
 def _about(run: Run) -> Line:

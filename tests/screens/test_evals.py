@@ -401,7 +401,7 @@ async def test_a_retrieval_run_has_its_metrics_plotted_and_no_tau() -> None:
         assert desk.evals.thresholds == {}
 
 
-async def test_a_decision_is_written_and_read_again() -> None:
+async def test_a_decision_is_written_and_read_again(tmp_path: Path) -> None:
     desk = FakeDesk()
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
@@ -419,6 +419,12 @@ async def test_a_decision_is_written_and_read_again() -> None:
         await press(pilot, "escape", "D")
         assert isinstance(app.screen, ChoiceDialog)
         assert "Keep bm25" in await press(pilot, "down", "enter")
+        await press(pilot, "x")
+        app.screen.query_one("#path", Input).value = str(tmp_path / "decision.html")
+        assert "End the name in .md." in await press(pilot, "enter")
+        app.screen.query_one("#path", Input).value = str(tmp_path / "decision.md")
+        await press(pilot, "enter")
+        assert "- no gain\n- too few cases" in (tmp_path / "decision.md").read_text("utf-8")
 
 
 async def test_a_report_is_written_and_replaced_only_when_asked_twice(tmp_path: Path) -> None:
