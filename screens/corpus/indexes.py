@@ -13,8 +13,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from screens.corpus.embedders import embedders_told
 from screens.corpus.figures import compared, described, measured
-from screens.dialogs import HELP, ChoiceDialog, ConfirmDialog
+from screens.dialogs import HELP, ChoiceDialog, ConfirmDialog, NoteDialog
 from screens.messages import Snapshot
 from screens.style import Line as Words
 from screens.style import Tone, content, count, duration, size
@@ -62,6 +63,7 @@ class IndexesScreen(ModalScreen[None]):
         Binding("m", "measure", "Measure", id="indexes.measure", tooltip="What each form loses against exact search"),
         Binding("s", "switch", "Switch", id="indexes.switch", tooltip="Questions meet this one from now on"),
         Binding("u", "back", "Go back", id="indexes.back", tooltip="To the index that was current before"),
+        Binding("e", "embedders", "Embedders", id="indexes.embedders", tooltip="What is installed, and wrong with it"),
         Binding("D,shift+d", "drop", "Drop", id="indexes.drop", tooltip="Removes this index for good"),
         Binding("escape,q", "leave", "Close", id="indexes.leave", tooltip="What runs goes on"),
         *HELP,
@@ -146,6 +148,15 @@ class IndexesScreen(ModalScreen[None]):
             self.run_build(lambda cancel: self._desk.indexes.complete(state.index.id, cancel))
             return
         self._jobs.read(self, self._desk.indexes.embedders, self._ask_embedder)
+
+    def action_embedders(self) -> None:
+        """Those installed, with what the lint says."""
+
+        def show(told: Content) -> None:
+            self.app.push_screen(NoteDialog(tr("Embedders"), told, wide=True))
+
+        indexes = self._desk.indexes
+        self._jobs.read(self, lambda: embedders_told(indexes.embedders(), indexes.lint()), show)
 
     def _busy(self) -> bool:
         if self._building:

@@ -61,7 +61,6 @@ def test_a_stopped_build_goes_on_and_can_not_be_switched_to_before(lab: Lab) -> 
     assert 0 < half.vectors < 6
     with pytest.raises(UsageError, match="lacks"):
         lab.indexes.switch(half.id)
-    before = half.vectors
     steps = list(lab.indexes.build(NAME, "other"))
     assert {step.index.id for step in steps} == {half.id}
     assert [(step.done, step.total) for step in (steps[0], steps[-1])] == [(2, 6), (6, 6)]
