@@ -93,7 +93,7 @@ def one_line(view: RunView, width: int, progress: str) -> Content:
         parts.append((_unfigured(view.run), Tone.DIM))
     else:
         waiting: Line = (tr("{count} wait", count=count(view.waiting)), Tone.WARN)
-        parts += [view.dataset.name, *([waiting] if view.waiting else []), _answerable(view)]
+        parts += [view.dataset.name, *([waiting] if view.waiting else []), _answerable(view), _runs_it()]
     joined: list[Line] = []
     for part in parts:
         width -= cell_len(plain(part)) + (2 if joined else 0)
@@ -234,6 +234,10 @@ def _answerable(view: RunView) -> str:
     return tr("{answerable} of {all} answerable", answerable=count(dataset.answerable), all=count(dataset.cases))
 
 
+def _runs_it() -> Line:
+    return (("R", Tone.ACCENT), " " + tr("runs it."))
+
+
 def _of_dataset(view: RunView) -> Iterable[Line]:
     d = view.dataset
     about = f"{_answerable(view)} · {d.collection}" if d.collection else tr("model tasks")
@@ -250,7 +254,7 @@ def _of_dataset(view: RunView) -> Iterable[Line]:
     if view.waiting:
         told = tr("{count} candidates wait: none counts before you accepted it.", count=count(view.waiting))
         yield (("v", Tone.ACCENT), f" {tr('reviews them.')} ", (told, Tone.WARN))
-    yield (("R", Tone.ACCENT), " " + tr("runs it."))
+    yield _runs_it()
 
 
 def progress_text(run: Run, eta_s: float | None) -> str:

@@ -96,7 +96,7 @@ def case_columns() -> list[Column]:
         Column("", 1),
         Column("", 2),
         Column("id", share=3, tail=True),
-        Column(tr("lost at"), share=3),
+        Column(tr("lost at"), fit=True, fold=True),
         Column(tr("question"), share=4, keep=52),
     ]
 
