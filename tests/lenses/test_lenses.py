@@ -169,6 +169,16 @@ def test_words_are_those_of_the_index_with_their_frequency(bench: Bench, lenses:
     assert by_column["text", "ano"].idf == pytest.approx(max(1e-6, math.log((found.total - n + 0.5) / (n + 0.5))))
 
 
+def test_words_follow_what_comes_in(bench: Bench, lenses: Lenses) -> None:
+    def cards() -> int:
+        return next(w.chunks for w in lenses.words(holding(bench, "Cards cost")).words if w.word == "cards")
+
+    before = cards()
+    bench.write("c.md", "Cards are lost now and then.\n")
+    bench.ingest(recipe=Recipe(size=12))
+    assert cards() == before + 1
+
+
 def test_the_words_of_a_question_add_up_to_the_score_of_the_lexical_lane(bench: Bench, lenses: Lenses) -> None:
     from workbench.records.retrieval import AllOf
     from workbench.retrieval.analysis import analyse

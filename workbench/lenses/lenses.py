@@ -17,6 +17,7 @@ from workbench.records.lenses import (
     DocumentFlags,
     Exposure,
     Flag,
+    IndexedWord,
     Likeness,
     Neighbourhood,
     PieceLens,
@@ -42,6 +43,7 @@ class Lenses:
         self._gold = Gold(store)
         self._lock = threading.Lock()
         self._flags: dict[_Key, DocumentFlags] = {}
+        self._words: tuple[tuple[int, str, int], tuple[IndexedWord, ...]] = ((0, "", 0), ())
 
     # -- boundaries ------------------------------------------------------------------------------------------------
 
@@ -105,11 +107,17 @@ class Lenses:
     # -- words and pieces ------------------------------------------------------------------------------------------
 
     def words(self, chunk: Chunk, query: str = "") -> WordLens:
-        """The chunk's words as the full-text index holds them, and what a query asks of it."""
+        """The chunk's words as the full-text index holds them, and what a query asks of it.
+
+        The chunk's own are read once while a query is typed: in a million chunks they take 0.4 s.
+        """
         index = self._index_of(chunk)
-        return word_lens(
-            self._store.lenses, index, chunk, self._store.corpus.collection(index.collection).chunks, query
-        )
+        collection = self._store.corpus.collection(index.collection)
+        state = index.id, chunk.id, collection.version
+        kept = self._words
+        if kept[0] != state:
+            kept = self._words = state, self._store.lenses.indexed_words(index, chunk.id)
+        return word_lens(self._store.lenses, index, chunk, collection.chunks, kept[1], query)
 
     def pieces(self, chunk: Chunk) -> PieceLens:
         """The chunk as its embedder reads it; says why where that can't be told."""

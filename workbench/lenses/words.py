@@ -10,15 +10,16 @@ from workbench.errors import EngineError, WorkbenchError
 from workbench.i18n import tr
 from workbench.ports import Embedder, Generator, LensRepository
 from workbench.records.corpus import Chunk, Index
-from workbench.records.lenses import PieceLens, TokenCount, WordLens
+from workbench.records.lenses import IndexedWord, PieceLens, TokenCount, WordLens
 from workbench.retrieval.analysis import analyse
 
 TIKTOKEN: Final = "tiktoken o200k_base"
 
 
-def word_lens(lenses: LensRepository, index: Index, chunk: Chunk, total: int, query: str) -> WordLens:
-    """The words of ``chunk`` in ``index`` of ``total`` chunks, and those of ``query`` as a search asks for them."""
-    words = lenses.indexed_words(index, chunk.id)
+def word_lens(
+    lenses: LensRepository, index: Index, chunk: Chunk, total: int, words: tuple[IndexedWord, ...], query: str
+) -> WordLens:
+    """The ``words`` of ``chunk`` in ``index`` of ``total`` chunks, and those of ``query`` as a search asks for them."""
     if not query.strip():
         return WordLens(chunk.id, total, words)
     analysis = analyse(query)
