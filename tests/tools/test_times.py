@@ -19,7 +19,7 @@ FULLEST = Times(
     Waterfall(tuple(Phase(name, 1_000.0) for name in (*PHASES, "unexplained")), 7_000.0),
     Call(
         datetime.now(UTC),
-        "http://127.0.0.1:8080",
+        "http://gpu-box.local:8080",
         "Qwen2.5-Coder-0.5B-Instruct-Q4_K_M.gguf",
         "chat",
         Usage(12_000, 900),
