@@ -78,9 +78,9 @@ def ask_move(screen: ModeScreen, collection: str) -> None:
             screen.app.push_screen(dialog, lambda file: start(how, file) if file else None)
 
     rows = [
-        Row("copy", (tr("copy it"), (tr("documents, chunks, indexes, datasets; they stay here too"), Tone.DIM))),
+        Row("copy", (tr("copy it"), (tr("whole; it stays here too"), Tone.DIM))),
         Row("copy-traces", (tr("copy it"), (tr("with its questions and answers"), Tone.DIM))),
-        Row("move", (tr("move it"), (tr("deleted here once it was read back; datasets stay"), Tone.DIM))),
+        Row("move", (tr("move it"), (tr("deleted here once read back; datasets stay"), Tone.DIM))),
         Row("move-traces", (tr("move it"), (tr("with its questions and answers"), Tone.DIM))),
     ]
     title = tr("{name} to another file", name=collection)
