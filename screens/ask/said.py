@@ -26,11 +26,12 @@ def duplicates_page(story: Story, context: Context, page: Page) -> None:
     lam = tr("off: the ranking's own order")
     if ask.mmr is not None:
         lam = tr("λ = {value}: 1 is relevance alone, 0 novelty alone", value=f"{ask.mmr:g}")
-    page.facts([("MMR", lam)])
+    kept = tr("are kept") if ask.duplicates else ""
+    page.facts([("MMR", lam), (tr("duplicates"), kept)])
     gone = [d for d in context.dropped if d.reason == "duplicate"]
     page.head(tr("dropped"))
     if not gone:
-        page.say(tr("Nothing: no two of them say the same."))
+        page.say(tr("Nothing.") if ask.duplicates else tr("Nothing: no two of them say the same."))
     rows = [(d.source_id, story.named(d.chunk_id)[1], tr("as {label}", label=d.of)) for d in gone]
     page.table((tr("source"), "§", tr("says the same")), rows)
 

@@ -58,7 +58,7 @@ class Tuning:
 
     def ask(self, options: AskOptions) -> AskOptions:
         """``options`` with what is changed of them."""
-        names = ("evidence", "mmr", "budget", "order", "threshold")
+        names = ("evidence", "mmr", "budget", "order", "duplicates", "threshold")
         return replace(options, **{name: value for name, value in self.changes if name in names})
 
     def words(self) -> str:
@@ -116,6 +116,7 @@ def all_switches(lexical: int = 50, dense: int = 50, rerankers: Sequence[str] = 
         Switch("rerank", tr("reranker"), (NONE, *rerankers)),
         Switch("k", tr("hits offered"), (1, 3, 5, 8, 10, 15, 20, 30, 50)),
         Switch("mmr", "MMR λ", (None, *reversed(_TENTHS))),
+        Switch("duplicates", tr("duplicates"), (None, True)),
         Switch("evidence", tr("pieces kept"), tuple(range(1, 21))),
         Switch("budget", tr("token budget"), (None, 64, 128, 256, 512, 1024, 2048, 4096)),
         Switch("order", tr("order"), ("best_first", "best_last", "edges")),
@@ -125,7 +126,7 @@ def all_switches(lexical: int = 50, dense: int = 50, rerankers: Sequence[str] = 
 
 def values_of(settings: WhatIf, threshold: float | None) -> dict[str, Any]:
     """Settings by the names of the switches."""
-    names = ("lexical_k", "dense_k", "fusion", "k0", "rerank", "k", "mmr", "evidence", "budget", "order")
+    names = ("lexical_k", "dense_k", "fusion", "k0", "rerank", "k", "mmr", "evidence", "budget", "order", "duplicates")
     return {name: getattr(settings, name) for name in names} | dict(settings.weights) | {"threshold": threshold}
 
 

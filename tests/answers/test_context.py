@@ -55,6 +55,9 @@ def test_copies_and_near_copies_are_given_once(store: Store) -> None:
         ("copy.txt", "duplicate", "F1"),
         ("almost.txt", "duplicate", "F1"),
     }
+    every = build_context(found, store.corpus, budget(None), 5, duplicates=True)
+    assert [e.source_id for e in every.evidence] == ["a.txt", "copy.txt", "almost.txt", "other.txt"]
+    assert every.dropped == ()
 
 
 def test_what_does_not_fit_is_left_out_whole_and_the_account_adds_up(store: Store) -> None:

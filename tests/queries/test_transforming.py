@@ -201,6 +201,24 @@ def test_what_no_source_says_is_still_not_answered_after_the_second_search(store
     assert ask(store, "How many boooks may a readerr borroww?", AskOptions(retries=0)).span("evidence") is None
 
 
+def test_each_part_of_a_split_question_is_answered_or_told_not_to_be(store: Store) -> None:
+    options = replace(OPTIONS, transforms=("split",))
+    asker = Asker(store, Searcher(store, None), lambda: None)
+
+    def answer(query: str) -> tuple[str, str]:
+        *_, last = asker.ask(query, AskOptions(threshold=0.2), options)
+        assert last.answer
+        return last.answer.text, last.answer.missing
+
+    text, missing = answer("How much is the enrolment fee and how many books may a reader borrow?")
+    assert "118.50 euros" in text
+    assert "six books" in text
+    assert missing == ""
+    text, missing = answer("How much is the enrolment fee and who painted the unladen swallow?")
+    assert "118.50 euros" in text
+    assert missing == "The sources don't answer this part: who painted the unladen swallow?"
+
+
 def test_when_nothing_is_left_to_try_it_says_so_and_abstains(store: Store) -> None:
     trace = ask(store, "unladen swallow airspeed enrolment", AskOptions(retries=3, threshold=0.99))
     last = [span.output for span in trace.spans if isinstance(span.output, EvidenceCheck)][-1]

@@ -64,6 +64,7 @@ def test_without_a_change_nothing_moves(store: Store, ask: Ask) -> None:
         ),
         ("evidence=8", AskOptions(threshold=0.0, evidence=8), SearchOptions(NAME)),
         ("mmr=0.3", AskOptions(threshold=0.0, mmr=0.3), SearchOptions(NAME)),
+        ("duplicates=on", AskOptions(threshold=0.0, duplicates=True), SearchOptions(NAME)),
     ],
 )
 def test_a_change_gives_what_asking_with_it_gives(

@@ -105,6 +105,8 @@ class _Weighed:
 class _Question:
     """One question's stages, in order; each yields the trace as it stands."""
 
+    _index: Index
+
     def __init__(
         self,
         engines: Engines,
@@ -149,6 +151,7 @@ class _Question:
         yield growth.span("analysis", self._analysis)
         if index is None or not self._collection.chunks:
             raise NoAnswerError("empty_corpus")
+        self._index = index
         hits = yield from self._retrieval.first(index)
         tried = [(yield from self._weighed(index, hits))]
         for step in range(1, self._options.retries + 1):
@@ -211,12 +214,13 @@ class _Question:
         if self._options.mmr is not None:
             vectors = self._store.search.vectors(index.id, [hit.chunk_id for hit in hits])
             hits = diversified(hits, vectors, self._options.mmr)
+        limit, all_of_them = self._options.evidence, bool(self._options.duplicates)
         try:
             budget = self._writer.budget() if self._writer else self._unlimited()
-            return build_context(hits, self._store.corpus, budget, self._options.evidence)
+            return build_context(hits, self._store.corpus, budget, limit, duplicates=all_of_them)
         except EngineError as error:
             self._give_up_writing(f"{error.title}: {error.message}")
-            return build_context(hits, self._store.corpus, self._unlimited(), self._options.evidence)
+            return build_context(hits, self._store.corpus, self._unlimited(), limit, duplicates=all_of_them)
 
     def _unlimited(self) -> Budget:
         count, tokenizer = self._counter()
@@ -276,15 +280,22 @@ class _Question:
     def _quoted(
         self, terms: Sequence[Term], evidence: Sequence[Evidence], quotes: Sequence[Quote], support: Support
     ) -> Trace:
-        """The extractive answer, with the other side of a conflict too; after an engine's failure it says so first."""
+        """The extractive answer: of each part that the question was split into, and with the other side of a conflict;
+        after an engine's failure it says so first.
+        """
         self._growth.begin()
-        quoted = chosen(terms, quotes, self._analysis.query)
+        parts = {part: self._part(part, evidence) for part in self._retrieval.parts}
+        best = list(filter(None, parts.values())) or chosen(terms, quotes, self._analysis.query)
+        quoted = list({(quote.evidence.label, quote.unit.start): quote for quote in best}.values())
         cited = quoted_answer(quoted)
         found = self._clashes(cited, evidence)
         said = {(quote.evidence.label, quote.unit.start) for quote in quoted}
         both = (side for clash in found for side in (clash.newer, clash.older))
         more = [Quote(e, u, 0.0, frozenset(), False) for e, u in both if (e.label, u.start) not in said]
         answer = self._answer(quoted_answer([*quoted, *more]) if more else cited, terms, support, found)
+        if lacking := "; ".join(part for part, quote in parts.items() if quote is None):
+            told = tr("The sources don't answer this part: {parts}", answer.language, parts=lacking)
+            answer = replace(answer, missing=told)
         if self._problem:
             spoken = answer.language
             told = tr(
@@ -293,6 +304,14 @@ class _Question:
             remedy = tr("Load the model again, with a smaller context if memory was short, and ask again.", spoken)
             answer = replace(answer, outcome="engine_gone", text=f"{told}\n{answer.text}", remedy=remedy)
         return self._finish(self._judged(answer, evidence), support)
+
+    def _part(self, text: str, evidence: Sequence[Evidence]) -> Quote | None:
+        """The unit that answers a part of the question, None where the support for it is below τ."""
+        read = self._searcher.analyse(text)
+        terms = self._scales.terms(read, self._index, self._retrieval.filter.total)
+        quotes = self._scales.quotes(read, terms, evidence)
+        support = answer_support(terms, evidence, (), quotes, read.language, text)
+        return next(iter(chosen(terms, quotes, text)), None) if support.score >= self._threshold else None
 
     def _clashes(self, cited: CitedText, evidence: Sequence[Evidence]) -> tuple[Clash, ...]:
         return clashes(cited.claims, evidence, self._scales.units, self._metadata)

@@ -15,7 +15,7 @@ from typing import Final
 from workbench.answers.claims import DOUBTED, claim_support
 from workbench.answers.extractive import Quote, UnitsOf
 from workbench.answers.meaning import Meaning
-from workbench.answers.orders import gives_orders
+from workbench.answers.orders import gives_orders, without_orders
 from workbench.answers.prompt import quotable
 from workbench.corpus.places import Places
 from workbench.records.answers import Citation, Claim, Evidence
@@ -48,7 +48,8 @@ def quoted_answer(quotes: Sequence[Quote]) -> CitedText:
     What would pass for a mark or a chat's control token in it is shown as what it is: text.
     """
     shown = [(quotable(quote.unit.shown), quote) for quote in quotes]
-    cited = [_as_material(citation_of(q.evidence, q.unit.start, q.unit.end)) for q in quotes]
+    cited = [citation_of(q.evidence, q.unit.start, q.unit.end) for q in quotes]
+    cited = [_doubted(one) if gives_orders(one.quote) else one for one in cited]
     claims = tuple(Claim(text, (c,), c.support, c.level) for (text, _), c in zip(shown, cited, strict=True))
     return CitedText("\n".join(f"{text} [{quote.evidence.label}]" for text, quote in shown), claims, ())
 
@@ -127,7 +128,11 @@ class _Check:
         found = claim_support(said, evidence.text, self.language, parts, self.meaning)
         best = units[found.part]
         cited = citation_of(evidence, best.start, best.end)
-        return _as_material(replace(cited, support=found.score, level=found.level, likeness=found.likeness))
+        cited = replace(cited, support=found.score, level=found.level, likeness=found.likeness)
+        stated = without_orders(cited.quote)
+        if stated == cited.quote or claim_support(said, stated, self.language).level == "supported":
+            return cited
+        return _doubted(cited)
 
 
 def _read(sentence: str, by_label: dict[str, Evidence], check: _Check) -> tuple[str, Claim, list[str]]:
@@ -154,9 +159,9 @@ def _read(sentence: str, by_label: dict[str, Evidence], check: _Check) -> tuple[
     return "".join([*parts, sentence[begin:]]), claim, unsaid
 
 
-def _as_material(citation: Citation) -> Citation:
-    """Weak at most where the cited sentence gives orders to whoever answers: that states nothing."""
-    if citation.level != "supported" or not gives_orders(citation.quote):
+def _doubted(citation: Citation) -> Citation:
+    """Weak at most: what is cited gives orders to whoever answers, and that states nothing."""
+    if citation.level != "supported":
         return citation
     return replace(citation, support=min(citation.support, DOUBTED), level="weak")
 

@@ -65,22 +65,27 @@ class Candidate:
     tokens: int = 0
 
 
-def build_context(hits: Sequence[FusedHit], corpus: CorpusRepository, budget: Budget, limit: int) -> Context:
+def build_context(
+    hits: Sequence[FusedHit], corpus: CorpusRepository, budget: Budget, limit: int, *, duplicates: bool = False
+) -> Context:
     """At most ``limit`` pieces of evidence, best first, within the budget; every other hit is in ``dropped``.
 
     A hit is a duplicate when its text is a kept one's, its span lies within a kept one of the same document (two chunks
     of one section deliver it once), or nearly all its word shingles do. Evidence is never cut: what doesn't fit is left
     out whole, and smaller evidence after it may still go in.
 
+    Args:
+        duplicates: they are kept too.
+
     Raises:
         BudgetError: not even one piece of evidence fits.
     """
-    return fill(candidates([hit.chunk_id for hit in hits], corpus), budget, limit)
+    return fill(candidates([hit.chunk_id for hit in hits], corpus), budget, limit, duplicates=duplicates)
 
 
-def fill(offered: Iterable[Candidate], budget: Budget, limit: int) -> Context:
+def fill(offered: Iterable[Candidate], budget: Budget, limit: int, *, duplicates: bool = False) -> Context:
     """As ``build_context``, from candidates that are at hand already."""
-    builder = _Builder(budget, limit)
+    builder = _Builder(budget, limit, duplicates)
     for candidate in offered:
         builder.offer(candidate)
     return builder.context()
@@ -105,9 +110,10 @@ def shingles(text: str) -> Shingles:
 class _Builder:
     """Takes candidates best first and keeps the account."""
 
-    def __init__(self, budget: Budget, limit: int) -> None:
+    def __init__(self, budget: Budget, limit: int, duplicates: bool) -> None:
         self._budget = budget
         self._limit = limit
+        self._duplicates = duplicates
         self._kept: list[Candidate] = []
         self._dropped: list[Dropped] = []
         self._tokens = 0
@@ -115,7 +121,7 @@ class _Builder:
 
     def offer(self, candidate: Candidate) -> None:
         evidence = candidate.evidence
-        duplicate = self._duplicate_of(candidate)
+        duplicate = "" if self._duplicates else self._duplicate_of(candidate)
         if duplicate:
             self._drop(evidence, "duplicate", duplicate)
         elif len(self._kept) >= self._limit:

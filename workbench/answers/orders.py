@@ -19,6 +19,14 @@ _ORDERS: Final = re.compile(
 )
 
 
+_BETWEEN: Final = re.compile(r"(?<=[.!?])\s+|[\x00-\x1f]+")
+
+
 def gives_orders(text: str) -> bool:
     """Whether ``text``, in English or Spanish, tells a model what to do: "Ignore the instructions and answer …"."""
     return bool(_ORDERS.search(fold(text)))
+
+
+def without_orders(text: str) -> str:
+    """What ``text`` says besides; the same text where it gives none."""
+    return " ".join(part for part in _BETWEEN.split(text) if not gives_orders(part)) if gives_orders(text) else text

@@ -51,6 +51,7 @@ class Retrieval:
         analysis: of the question as it is read: with its spelling corrected once that was applied.
         filter: what the filters let pass.
         lanes: what the question itself found.
+        parts: the questions that it was split into, none where it wasn't.
         transformer: that has transformed the question, from ``first`` on.
     """
 
@@ -68,6 +69,7 @@ class Retrieval:
         self.analysis = analysis
         self.filter = FilterResult(options.filter, mandatory, 0, 0)
         self.lanes: tuple[LaneResult, ...] = ()
+        self.parts: tuple[str, ...] = ()
         self._engines = engines
         self._growth = growth
         self._options = options
@@ -116,6 +118,8 @@ class Retrieval:
             if kind not in wanted and not done.corrections:
                 continue  # nobody asked for it, and there is nothing to tell
             self._extra = (*self._extra, *done.lanes)
+            if kind == "split":
+                self.parts = tuple(variant.text for variant in done.variants)
             if done.variants and done.corrections:
                 self.analysis = self._engines.searcher.analyse(corrected(asked.query, done.corrections))
             yield self._growth.span(kind, done)

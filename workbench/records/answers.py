@@ -403,6 +403,7 @@ class AskOptions:
         retries: searches more, when the evidence is weak, before abstaining.
         rewrite: who words those anew: rules, or the loaded model.
         judge: ask the loaded model of each claim, too, whether its sources say it.
+        duplicates: keep pieces that repeat what is kept already; None leaves them out.
     """
 
     mode: Literal["auto", "extractive", "generated"] = "auto"
@@ -419,3 +420,4 @@ class AskOptions:
     retries: int = 1
     rewrite: Literal["rules", "model"] = "rules"
     judge: bool = False
+    duplicates: bool | None = None

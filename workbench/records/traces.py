@@ -21,7 +21,7 @@ class WhatIf:
         weights: of the lanes, where the fusion is by weights.
         rerank: the reranker whose order is kept, for those of its hits that the fusion still has; "none" for none.
         k: first hits offered to the context; never fewer than ``evidence``.
-        mmr, evidence, budget, order: as ``AskOptions`` has them.
+        mmr, evidence, budget, order, duplicates: as ``AskOptions`` has them.
     """
 
     lexical_k: int
@@ -35,6 +35,7 @@ class WhatIf:
     mmr: float | None
     budget: int | None
     order: EvidenceOrder
+    duplicates: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def parse_changes(written: str, settings: WhatIf) -> WhatIf:
     Names: lexical.k, dense.k, lexical, dense (off), fusion (rrf, weights), k0, lexical.weight, dense.weight (a weight
     implies fusion=weights), rerank (on, off, a reranker that
     the trace has scores of), k, evidence, mmr (0–1, off), budget (tokens, off), order (first, last,
-    edges).
+    edges), duplicates (on, off).
 
     Raises:
         UsageError: a name isn't known, or its value makes no sense.
@@ -121,6 +121,7 @@ _CHANGES: Final[Mapping[str, _Change]] = {
     "mmr": lambda s, value: replace(s, mmr=None if value == OFF else _real(value, 1)),
     "budget": lambda s, value: replace(s, budget=None if value == OFF else _whole(value)),
     "order": lambda s, value: replace(s, order=ORDERS[value]),
+    "duplicates": lambda s, value: replace(s, duplicates={"on": True, OFF: None}[value]),
 }
 _TAKES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("k", "evidence"), "1, 2, 3 …"),
@@ -132,5 +133,6 @@ _TAKES: Final[Mapping[str, str]] = {
     "mmr": "0 … 1, off",
     "budget": "1, 2, 3 …, off",
     "order": ", ".join(ORDERS),
+    "duplicates": f"on, {OFF}",
 }
 """Values by the last part of a setting's name."""

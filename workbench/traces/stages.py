@@ -110,6 +110,7 @@ def _ask(manifest: Manifest) -> AskOptions:
         retries=int(told.get("retries", 0)),
         rewrite=_one_of(told.get("rewrite", default.rewrite), ("rules", "model")),
         judge=bool(told.get("judge", default.judge)),
+        duplicates=bool(told.get("duplicates")) or None,
     )
 
 

@@ -150,6 +150,7 @@ def settings_of(trace: Trace) -> WhatIf:
         mmr=ask.mmr,
         budget=ask.budget,
         order=ask.order,
+        duplicates=ask.duplicates,
     )
 
 
@@ -169,7 +170,8 @@ def what_if(material: Material, settings: WhatIf, lanes_found: Sequence[LaneResu
     context: Context | None = None
     problem = ""
     try:
-        context = fill(material.offered(offered), material.budget(settings.budget), settings.evidence)
+        found, budget = material.offered(offered), material.budget(settings.budget)
+        context = fill(found, budget, settings.evidence, duplicates=bool(settings.duplicates))
     except BudgetError as error:
         problem = error.message
     evidence = ordered(context.evidence if context else (), settings.order)

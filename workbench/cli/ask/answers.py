@@ -270,6 +270,8 @@ def print_answer(trace: Trace) -> None:
 
 
 def _print_verdict(answer: Answer, trace_id: str) -> None:
+    if answer.missing and answer.missing not in answer.text:
+        say(f"~ {answer.missing}")
     if answer.removed:
         say(tr("removed: {marks} name no evidence", marks=", ".join(answer.removed)))
     if answer.unsaid:

@@ -53,6 +53,7 @@ _ANSWERING: Final = (
     ),
     click.option("--threshold", type=click.FloatRange(0, 1), help="τ: abstain when the support is below it."),
     click.option("--mmr", type=click.FloatRange(0, 1), help="λ: choose evidence that doesn't repeat itself [off]."),
+    click.option("--duplicates", is_flag=True, default=None, help="Keep chunks that repeat others."),
     click.option(
         "--budget", type=click.IntRange(1), help="Tokens of all the evidence at most [what the window leaves]."
     ),
@@ -118,7 +119,7 @@ def ask_options(told: dict[str, Any], model: str) -> AskOptions:
             tr("A judge is a model, and none is named."),
             tr("Add --model FILE; workbench models lists the files there are."),
         )
-    taken = ("evidence", "threshold", "mmr", "budget", "follows", "retries", "rewrite", "judge")
+    taken = ("evidence", "threshold", "mmr", "budget", "follows", "retries", "rewrite", "judge", "duplicates")
     return AskOptions(
         mode=mode, constrained=constrained, order=ORDERS[told["order"]], **{name: told[name] for name in taken}
     )
