@@ -260,7 +260,7 @@ class ModelsScreen(LoadingScreen):
                 def fit(settings: LoadSettings) -> MemoryFit:
                     return library.memory([file], settings)[0]
 
-                dialog = SettingsDialog(file.name, self._settings, *known, self.jobs, fit)
+                dialog = SettingsDialog(file.name, self._settings, *known, library.presets, self.jobs, fit)
                 self.app.push_screen(dialog, self._chosen)
 
             self.jobs.read(self, lambda: (library.idle_minutes, library.presets.all()), ask)

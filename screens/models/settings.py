@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, cast, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final, cast, get_args
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,14 +14,18 @@ from textual.containers import Container, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Select, Static
 
-from screens.dialogs import HELP
+from screens.ask.words import write_text
+from screens.dialogs import HELP, PathDialog
 from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
 from screens.style import Line, Tone, content, count, size
 from screens.widgets.memory import SIGNS
 from screens.work import Jobs, Latest
 from workbench.i18n import tr
-from workbench.records.library import Preset
+from workbench.records.library import ImportedPreset, Preset
 from workbench.records.models import Adapter, KvType, LoadSettings, MemoryFit
+
+if TYPE_CHECKING:
+    from workbench.library.presets import Presets
 
 KV_TYPES: Final[tuple[KvType, ...]] = get_args(KvType)
 
@@ -46,6 +51,7 @@ class SettingsDialog(ModalScreen[Chosen]):
 
     Args:
         name: of the model.
+        kept: where presets are brought in from Modelfiles, and out.
         fit: what a load with some settings takes; called in a thread.
     """
 
@@ -54,6 +60,8 @@ class SettingsDialog(ModalScreen[Chosen]):
         Binding("escape", "leave", "Close", id="settings.close"),
         Binding("ctrl+s", "keep(False)", "Keep", id="settings.keep", tooltip="For the next load"),
         Binding("ctrl+l", "keep(True)", "Load", id="settings.load", tooltip="Keeps them and loads the model"),
+        Binding("ctrl+o", "bring", "Import", id="settings.import", priority=True, tooltip="A preset of a Modelfile"),
+        Binding("ctrl+e", "hand_out", "Export", id="settings.export", priority=True, tooltip="The preset as Modelfile"),
         *HELP,
     ]
 
@@ -63,10 +71,12 @@ class SettingsDialog(ModalScreen[Chosen]):
         settings: LoadSettings,
         idle: float,
         presets: Sequence[Preset],
+        kept: Presets,
         jobs: Jobs,
         fit: Callable[[LoadSettings], MemoryFit],
     ) -> None:
         super().__init__()
+        self._kept, self._jobs = kept, jobs
         self._model, self._settings, self._idle = name, settings, idle
         self._presets = {preset.name: preset for preset in presets}
         self._latest: Latest[LoadSettings, MemoryFit] = Latest(jobs, self, fit, self._tell, lambda _: None)
@@ -75,9 +85,9 @@ class SettingsDialog(ModalScreen[Chosen]):
         """A form in columns over the verdict."""
         with Vertical(classes="dialog") as box:
             box.border_title = content(tr("Load {name}", name=self._model))
-            box.border_subtitle = content(tr("ctrl+s keeps · ctrl+l loads · esc closes"))
+            box.border_subtitle = content(tr("ctrl+s keeps · ctrl+l loads · ctrl+o/e Modelfile · esc closes"))
             with Container(classes="form"):
-                yield pick("preset", tr("Preset"), [("", "–"), *((n, n) for n in self._presets)], "")
+                yield pick("preset", tr("Preset"), self._choices(), "")
                 yield field("context", tr("Context"), placeholder=tr("tokens"))
                 yield pick("kv", tr("KV type"), [(kind, kind) for kind in KV_TYPES], self._settings.kv_type)
                 yield field("batch", tr("Batch"))
@@ -119,6 +129,43 @@ class SettingsDialog(ModalScreen[Chosen]):
             self._settings = preset.load
             self._fill(preset.load)
             self.query_one("#name", Input).value = preset.name
+
+    def _choices(self) -> list[tuple[str, str]]:
+        return [("", "–"), *((name, name) for name in self._presets)]
+
+    def action_bring(self) -> None:
+        """Asks for a Modelfile."""
+        hint = tr("It becomes a preset, and its settings fill the form.")
+        self.app.push_screen(PathDialog(tr("Import a Modelfile"), hint), self._bring)
+
+    def _bring(self, path: str | None) -> None:
+        if path:
+            file = Path(path)
+            name = written(self, "name") or (file.parent if file.name.casefold() == "modelfile" else file).stem
+            self._jobs.read(self, lambda: self._kept.import_modelfile(path, name), self._brought)
+
+    def _brought(self, imported: ImportedPreset) -> None:
+        preset = imported.preset
+        self._presets[preset.name] = preset
+        select = self.query_one("#preset", Select)
+        select.set_options([(content(words), name) for name, words in self._choices()])
+        select.value = preset.name
+        ignored = "".join("\n" + tr("no effect here: {line}", line=line) for line in imported.ignored)
+        self.notify(tr("Saved as {name}.", name=preset.name) + ignored, timeout=6, markup=False)
+
+    def action_hand_out(self) -> None:
+        """Writes the preset that is chosen beside where the workbench was started."""
+        name = chosen(self, "preset")
+        if not name:
+            tell_problem(self, ValueError(tr("Choose a preset: it is what is exported.")))
+            return
+        path = Path.cwd() / f"{name.replace('/', '-')}.Modelfile"
+        told = tr("Written: {path}", path=str(path))
+        self._jobs.read(
+            self,
+            lambda: write_text(path, self._kept.export_modelfile(name)),
+            lambda _: self.notify(told, timeout=5, markup=False),
+        )
 
     @on(Input.Changed)
     @on(Select.Changed)

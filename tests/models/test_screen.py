@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Select, Static
 
 from screens.app import WorkbenchApp
-from screens.dialogs import ErrorDialog
+from screens.dialogs import ErrorDialog, PathDialog
 from screens.models.note import ModelNoteDialog
 from screens.models.settings import SettingsDialog
 from storage import open_store
@@ -84,6 +84,33 @@ async def test_settings_show_their_verdict_and_are_kept_as_a_preset(desk: Desk, 
     assert preset.name == "small"
     assert preset.load == LoadSettings(context=2048, batch=64, kv_type="q8_0")
     assert desk.library.idle_minutes == 5
+
+
+async def test_a_modelfile_comes_in_and_a_preset_goes_out(
+    desk: Desk, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_model(folder / "Tiny-F16.gguf")
+    (tmp_path / "pirate").mkdir()
+    modelfile = tmp_path / "pirate" / "Modelfile"
+    modelfile.write_text("PARAMETER num_ctx 1536\nPARAMETER mirostat 2\nSYSTEM Arr.\n")
+    async with WorkbenchApp(desk).run_test(size=SMALL) as pilot:
+        app = await models_screen(pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettingsDialog))
+        dialog = app.screen
+        await pilot.press("ctrl+e")
+        assert "Choose a preset" in screen_text(app)
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, PathDialog))
+        app.screen.query_one("#path", Input).value = str(modelfile)
+        await pilot.press("enter")
+        await until(pilot, lambda: any("PARAMETER mirostat 2" in told.message for told in app._notifications))
+        await until(pilot, lambda: dialog.query_one("#context", Input).value == "1536")
+        await pilot.press("ctrl+e")
+        await until(pilot, (tmp_path / "pirate.Modelfile").exists)
+    assert "SYSTEM Arr." in (tmp_path / "pirate.Modelfile").read_text()
+    assert [preset.name for preset in desk.library.presets.all()] == ["pirate"]
 
 
 async def test_a_preset_s_system_text_and_sampling_reach_the_playground(desk: Desk, folder: Path) -> None:
