@@ -48,6 +48,9 @@ def stage(*claims: Claim, generation: Generation | None = None) -> FailureStage:
         # What was false before the limit of tokens came was said to be lost by it.
         ([claim("In 1920.", "unsupported"), claim("Oil is", "weak")], True, "unsupported"),
         ([claim("Ada Quinn built it in", "unsupported")], True, "truncated"),
+        # Its one sentence, whole and cited, was taken for the one that the limit cut.
+        ([claim("Ada Quinn built it in 4.", "unsupported")], True, "unsupported"),
+        ([claim("Ada Quinn built it in 4.", "uncited")], True, "truncated"),
         ([claim("The lamp was built by Ada Quinn.", "supported")], False, "wrong_answer"),
         ([claim("It was built in 1874.", "weak")], False, "miscited"),
     ],

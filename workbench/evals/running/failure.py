@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from workbench.evals.gold.anchors import is_whole
 from workbench.evals.gold.whereabouts import Whereabouts, carries, named, relevant
@@ -17,6 +19,9 @@ from workbench.records.answers import Answer, Context, Evidence, Generation
 from workbench.records.cases import Case, GoldSpan
 from workbench.records.evals import CaseResult, FailureStage, Ranked
 from workbench.traces.outcomes import outcome_name
+
+_FINISHED: Final = re.compile(r"[.!?…]\W*$")
+"""How a sentence ends that the limit of tokens didn't cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,10 @@ def _of_answer(case: Case, answer: Answer, findings: Findings) -> Failure:
     if not answer.spoken:
         return _abstained(answer)
     cut = _cut_short(findings.generation)
-    whole = answer.claims[:-1] if cut else answer.claims  # the last one may lack what would have supported it
+    # The last one may lack what would have supported it, unless it has its full stop and its citation.
+    last = answer.claims[-1] if answer.claims else None
+    finished = last and last.citations and _FINISHED.search(last.text)
+    whole = answer.claims[:-1] if cut and not finished else answer.claims
     wrong = next((claim for claim in whole if claim.level == "unsupported"), None)
     if wrong:
         return _unsupported(tr("The cited text doesn't say: “{claim}”", claim=wrong.text))
