@@ -41,7 +41,9 @@ def test_one_sentence_is_enough(language: str, text: str) -> None:
     assert detect(text) == language
 
 
-@pytest.mark.parametrize("text", ["", "   ", "12345 67.8", "HTTP 404", "Temüjin", "x = y + z", "\x00\ud800"])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "12345 67.8", "HTTP 404", "Temüjin", "Hi.", "Du", "x = y + z", "\x00\ud800"]
+)
 def test_no_evidence_gives_no_answer(text: str) -> None:
     assert detect(text) == ""
 

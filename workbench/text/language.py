@@ -94,7 +94,7 @@ def detect(text: str) -> str:
         return script
     scores = _scores(sample, words)
     (best, first), (_, second) = sorted(scores.items(), key=itemgetter(1), reverse=True)[:2]
-    sure = first >= 0.5 and first >= 1.15 * second
+    sure = first >= 0.5 and first >= 1.15 * second and (len(words) > 1 or best in _LIKELIER)  # "Hi." is no Catalan
     return best if sure and (len(words) < _TELLING or _told_by(words, best) >= _SHARE * len(words)) else ""
 
 
