@@ -14,9 +14,11 @@ from screens.evals.sets import DatasetsScreen, Destination, Wish, WriteDialog, r
 from screens.style import count
 from workbench.evals.collecting.documents import Unpacked
 from workbench.evals.measuring.segments import segments_of
+from workbench.evals.reporting.reports import run_name
 from workbench.i18n import tr
 from workbench.records.cases import Candidate, Dataset, Imported
 from workbench.records.corpus import IngestRequest
+from workbench.records.evals import ImportedRun
 
 
 class SetWork(CaseBrowser):
@@ -112,16 +114,33 @@ class SetWork(CaseBrowser):
     def action_import(self) -> None:
         """Asks for a file of cases, or a folder of them."""
         hint = tr(
-            "JSON Lines, CSV, SQuAD's JSON, promptfoo's YAML, Ragas, a BEIR or TREC folder. Its name becomes theirs."
+            "JSON Lines, CSV, SQuAD's JSON, promptfoo's YAML, Ragas, a BEIR or TREC folder. Its name becomes theirs. "
+            "A TREC run joins the dataset under the cursor."
         )
-        self.app.push_screen(PathDialog(tr("Import a dataset"), hint, either=True), self._import)
+        named = self.place.dataset if self.place else ""
+        self.app.push_screen(
+            PathDialog(tr("Import a dataset"), hint, either=True),
+            lambda path: self._import(path, named) if path else None,
+        )
 
-    def _import(self, path: str | None) -> None:
-        if path:
-            name = Path(path).stem
-            self.jobs.read(
-                self, lambda: self.desk.evals.import_file(path, name), lambda imported: self._offer(path, imported)
-            )
+    def _import(self, path: str, named: str) -> None:
+        lab, name = self.desk.evals, Path(path).stem
+
+        def read() -> Imported | ImportedRun:
+            return lab.import_run(named, path) if lab.is_run_file(path) else lab.import_file(path, name)
+
+        def told(imported: Imported | ImportedRun) -> None:
+            if isinstance(imported, ImportedRun):
+                self._imported_run(imported)
+            else:
+                self._offer(path, imported)
+
+        self.jobs.read(self, read, told)
+
+    def _imported_run(self, imported: ImportedRun) -> None:
+        if imported.problems:
+            self.app.push_screen(ProblemsScreen(run_name(imported.run), imported.problems))
+        self.show_place(imported.run.config.dataset, imported.run.id)
 
     def _offer(self, path: str, imported: Imported) -> None:
         """Its documents, where it has them and the collection doesn't; into a collection that is called as it is."""
@@ -148,9 +167,9 @@ class SetWork(CaseBrowser):
         self.jobs.read(self, lambda: lab.unpack_documents(path), ingest)
 
     def _imported(self, imported: Imported) -> None:
+        dataset = imported.dataset
         if imported.problems:
-            self.app.push_screen(ProblemsScreen(imported))
+            self.app.push_screen(ProblemsScreen(dataset.name, imported.problems, dataset.cases))
         else:
-            dataset = imported.dataset
             self.notify(tr("{name}: {count} cases.", name=dataset.name, count=count(dataset.cases)), markup=False)
         self.show_place(imported.dataset.name)

@@ -33,6 +33,9 @@ def foreign(bench: Bench, text: str = FOREIGN) -> str:
 
 def test_a_foreign_run_is_scored_as_ours_is(bench: Bench) -> None:
     imported = bench.lab.import_run("faq", foreign(bench), RunConfig("faq", k=1))
+    assert bench.lab.is_run_file(foreign(bench))
+    assert not bench.lab.is_run_file(foreign(bench, '{"id": "a", "question": "Q0 1 2 3 4 5"}\n'))
+    assert not bench.lab.is_run_file(str(bench.folder))
     run, results = imported.run, {r.case_id: r for r in bench.lab.results(imported.run.id)}
     assert (run.status, run.done, run.total, run.config.layer) == ("complete", 4, 4, "retrieval")
     assert run.manifest.settings["imported.from"] == "other.run"

@@ -37,6 +37,7 @@ from workbench.records.evals import (
     Gate,
     GateResult,
     GateSet,
+    ImportedRun,
     Label,
     Ranked,
     Run,
@@ -148,6 +149,14 @@ class FakeLab(FakeSets):
         return Imported(dataset, problems if Path(path).suffix == ".toml" else (), "jsonl")
 
     # -- runs ------------------------------------------------------------------------------------------------------
+
+    def is_run_file(self, path: str) -> bool:
+        return Path(path).suffix == ".run"
+
+    def import_run(self, dataset: str, path: str) -> ImportedRun:
+        imported = self._new(RunConfig(dataset, title=Path(path).stem))
+        self._finish(imported)
+        return ImportedRun(self._runs[imported.id], (RowProblem(2, "it has not six columns"),))
 
     def runs(self, dataset: str = "") -> tuple[Run, ...]:
         return tuple(r for r in reversed(self._runs.values()) if dataset in {"", r.config.dataset})

@@ -475,6 +475,18 @@ async def test_an_import_lists_the_rows_that_stayed_out_and_a_wrong_file_says_wh
         assert isinstance(app.screen, ErrorDialog)
 
 
+async def test_a_trec_run_joins_the_dataset_under_the_cursor(tmp_path: Path) -> None:
+    (tmp_path / "theirs.run").write_text("q-001 Q0 faq 1 9 bm25\nbad\n", "utf-8")
+    app = app_on(FakeDesk())
+    async with app.run_test(size=WIDE) as pilot:
+        await on_evals(pilot, "i")
+        await type_text(pilot, str(tmp_path / "theirs.run"))
+        seen = await press(pilot, "enter")
+        assert "#4 theirs ── 1 rows stayed out" in seen
+        assert "it has not six columns" in seen
+        assert "4  theirs" in await press(pilot, "escape")
+
+
 async def test_enter_on_a_dataset_folds_its_runs() -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE) as pilot:

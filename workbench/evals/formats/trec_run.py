@@ -17,6 +17,7 @@ from workbench.records.cases import RowProblem
 from workbench.records.evals import CaseResult
 
 _COLUMNS: Final = 6
+_LONGEST_LINE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,15 @@ def read_run(path: Path) -> RunFile:
     if not scores:
         raise unreadable(path, tr("it is no TREC run: topic, Q0, document, rank, score, tag"))
     return RunFile({topic: _ranked(found) for topic, found in scores.items()}, tag, tuple(problems))
+
+
+def is_run(path: Path) -> bool:
+    """Whether a file begins as a run does: six columns, the second of them Q0."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        cells = file.readline(_LONGEST_LINE).split()
+    return len(cells) == _COLUMNS and cells[1].upper() == b"Q0"
 
 
 def run_text(results: Iterable[CaseResult], tag: str) -> str:

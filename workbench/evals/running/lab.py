@@ -13,6 +13,7 @@ from typing import Literal
 
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.collecting.lab import DatasetLab
+from workbench.evals.formats.trec_run import is_run
 from workbench.evals.gold.whereabouts import GoldFinder, relevant
 from workbench.evals.running import failure
 from workbench.evals.running.imported import import_run, is_imported
@@ -101,6 +102,10 @@ class RunLab(DatasetLab):
         """
         found = self.dataset(dataset)
         return import_run(self._store, found, Path(path).expanduser(), config or RunConfig(found.name))
+
+    def is_run_file(self, path: str) -> bool:
+        """Whether ``import_run`` would take the file, rather than ``import_file``: by how it begins."""
+        return is_run(Path(path).expanduser())
 
     def results(self, run_id: int) -> tuple[CaseResult, ...]:
         """In the dataset's order, as far as the run came. Raises NotFoundError."""
