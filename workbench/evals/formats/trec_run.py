@@ -61,11 +61,12 @@ def read_run(path: Path) -> RunFile:
 
 
 def is_run(path: Path) -> bool:
-    """Whether a file begins as a run does: six columns, the second of them Q0."""
-    if not path.is_file():
+    """Whether a file begins as a run does: six columns, the second of them Q0. One that can't be read does not."""
+    try:
+        with path.open("rb") as file:
+            cells = file.readline(_LONGEST_LINE).split()
+    except OSError:
         return False
-    with path.open("rb") as file:
-        cells = file.readline(_LONGEST_LINE).split()
     return len(cells) == _COLUMNS and cells[1].upper() == b"Q0"
 
 
