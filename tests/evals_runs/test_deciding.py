@@ -12,6 +12,7 @@ from workbench.answers.ask import Asker
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.deciding.gates import parse_gate
 from workbench.records.answers import AskOptions
+from workbench.records.cases import Case, GoldSpan
 from workbench.records.evals import Run, RunConfig
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher
@@ -148,3 +149,20 @@ def test_one_baseline(bench: Bench, run: Run) -> None:
     assert found.id == run.id
     bench.lab.delete_run(run.id)
     assert bench.lab.baseline("faq") is None
+
+
+def test_a_decision_tells_a_figure_that_moved_though_as_many_cases_pass(bench: Bench) -> None:
+    """Eight golds fall from the first rank to the fifth: nothing is broken, and the ranking is worse."""
+    names = [f"d{i}.md" for i in range(5)]
+    bench.dataset([Case(f"q{i}", "?", gold=(GoldSpan(names[0], grade=3),)) for i in range(8)], "ranks")
+    runs = []
+    for order in (names, [*names[1:], names[0]]):
+        file = bench.folder / f"{order[0]}.run"
+        file.write_text(
+            "".join(f"q{i} Q0 {name} {n + 1} {9 - n} x\n" for i in range(8) for n, name in enumerate(order))
+        )
+        runs.append(bench.lab.import_run("ranks", str(file)).run.id)
+    *_, compared = bench.lab.decide("Keep the first", "pass", runs, reasons=["its ranks"]).evidence
+    assert "0 fixed, 0 broken: not significant" in compared
+    assert "MRR -0.800 [" in compared
+    assert "Recall" not in compared

@@ -15,9 +15,9 @@ from workbench.evals.deciding.gates import check_gates
 from workbench.evals.deciding.threshold import risk_coverage
 from workbench.evals.formats.trec_run import run_text
 from workbench.evals.judging.lab import JudgeLab
-from workbench.evals.measuring.compare import compare_runs
+from workbench.evals.measuring.compare import compare_runs, p_text
 from workbench.evals.measuring.compare import verdict as verdict_text
-from workbench.evals.measuring.scoring import describe, make_report
+from workbench.evals.measuring.scoring import HEADLINES, describe, make_report
 from workbench.evals.reporting import reports
 from workbench.evals.reporting.markup import Page, to_html, to_markdown
 from workbench.i18n import tr
@@ -193,14 +193,14 @@ class EvalLab(JudgeLab):
         return self._store.runs.put_decision(record)
 
     def _compared(self, runs: Sequence[int]) -> Iterator[str]:
-        """A sentence for each run against the one before it, where they share cases."""
+        """A sentence for each run against the one before it, where they share cases, with what moved significantly."""
         for a, b in pairwise(runs):
             try:
                 comparison = self.compare(a, b)
             except UsageError:
                 continue
             cases = tr("{count} cases", count=f"{comparison.paired:,}")
-            yield f"#{a} → #{b}: {verdict_text(comparison)} · {cases}"
+            yield "; ".join([f"#{a} → #{b}: {verdict_text(comparison)} · {cases}", *_moved(comparison)])
 
     def decisions(self) -> tuple[DecisionRecord, ...]:
         """Newest first."""
@@ -214,6 +214,14 @@ class EvalLab(JudgeLab):
                 tr("No such decision"), tr("There is no decision {id}.", id=decision_id), tr("List them first.")
             )
         return reports.decision_markdown(found)
+
+
+def _moved(comparison: RunComparison) -> Iterator[str]:
+    """The main figures that differ by more than chance: "MRR -0.159 [-0.231, -0.094], p < 0.001"."""
+    for change in comparison.metrics:
+        if change.significant and change.metric.startswith(HEADLINES):
+            told = reports.difference_text(change)
+            yield f"{describe(change.metric).title} {told}, {p_text(change.p_value)}"
 
 
 def _written(page: Page, form: Literal["markdown", "html"]) -> str:
