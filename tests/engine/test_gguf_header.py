@@ -50,6 +50,7 @@ def test_the_starter_model_is_what_the_engine_says_it_is() -> None:
     assert (file.parameters, file.context, file.layers) == (134_515_008, 8192, 30)
     assert (file.embedding, file.heads, file.kv_heads, file.head_dimension) == (576, 9, 3, 64)
     assert file.tensor_types == (("Q4_1", 210), ("F32", 61), ("Q8_0", 1))
+    assert (file.shape.output, file.shape.narrow) == (28_311_552, 79_626_240), "180 of its matrices have rows of 576"
     assert abs(file.bits_per_weight - 5.74) < 0.005
     assert file.tokenizer == "gpt2/smollm"
     assert "<|im_start|>" in file.chat_template
@@ -65,6 +66,7 @@ def test_a_written_file_is_read_back(tmp_path: Path) -> None:
     assert (file.parameters, file.layers, file.kv_heads, file.head_dimension) == (4096, 2, 4, 8)
     assert file.bits_per_weight == 24.0
     assert file.tensor_types == (("F32", 1), ("F16", 1))
+    assert (file.shape.output, file.shape.narrow) == (2048, 2048)
     assert (file.licence, file.origin, file.chat_template) == ("mit", "file:source", "{{ messages }}")
 
 

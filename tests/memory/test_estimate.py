@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.memory.builders import model
 from workbench.memory.estimate import estimate, kv_bytes, rounded_context, weight_bytes
+from workbench.memory.grid import quantized_bytes
 from workbench.memory.room import Room, verdict
 from workbench.memory.shape import read_shape
 from workbench.records.models import KvType, LoadSettings, MemoryEstimate, MemoryShape, ModelFile
@@ -42,6 +43,33 @@ def test_an_8b_at_4_bits_with_8192_tokens_takes_11_gb_and_fits_16_while_8_bits_a
     assert verdict(four, Room(16 * GB)) == "fits"
     assert verdict(replace(four, weights=int(weight_bytes(8e9, 8))), Room(16 * GB)) == "tight"
     assert verdict(four, Room(10 * GB)) == "no"
+
+
+@pytest.mark.parametrize(
+    ("shape", "parameters", "embedding", "sizes"),
+    [
+        # Bytes of files that the ladder made; a header takes 2–6 MB of each.
+        (
+            MemoryShape(output=28_311_552, narrow=79_626_240),  # SmolLM2: rows of 576
+            134_515_008,
+            576,
+            {"F16": 271e6, "Q8_0": 145e6, "Q6_K": 138e6, "Q5_K_M": 112e6, "Q4_0": 92e6, "Q3_K_M": 94e6, "Q2_K": 88e6},
+        ),
+        (
+            MemoryShape(output=136_134_656, narrow=389_365_760),  # Coder-0.5B: rows of 896
+            630_167_424,
+            896,
+            {"Q8_0": 675e6, "Q4_K_M": 492e6, "Q4_0": 429e6, "Q3_K_M": 432e6, "Q2_K": 415e6},
+        ),
+        (MemoryShape(output=233_373_696), 1_777_088_000, 1536, {"Q4_K_M": 1_117e6}),  # Coder-1.5B
+    ],
+)
+def test_other_quantizations_are_reckoned_with_what_falls_back(
+    shape: MemoryShape, parameters: int, embedding: int, sizes: dict[str, float]
+) -> None:
+    file = ModelFile("m.gguf", "m", 0, parameters=parameters, embedding=embedding, shape=shape)
+    for quantization, size in sizes.items():
+        assert 0.955 * size <= quantized_bytes(file, quantization) <= 1.005 * size, quantization
 
 
 def test_keys_and_values_follow_the_formula() -> None:

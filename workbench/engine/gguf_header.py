@@ -43,7 +43,7 @@ LARGE_BLOCKS: Final = re.compile(r"Q\d_K|IQ[1-3]|IQ4_XS|TQ")
 """Quantizations whose types have blocks of 256 elements."""
 
 
-READER: Final = 1
+READER: Final = 2
 """Goes up when the same file is described otherwise than before: what is remembered of files is then read anew."""
 
 
@@ -254,6 +254,8 @@ def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
     embedded = next((tensor.elements for tensor in tensors if tensor.name == "token_embd.weight"), 0)
     embedding = _number(fields, f"{architecture}.embedding_length")
     heads = _number(fields, f"{architecture}.attention.head_count")
+    named = {tensor.name: tensor for tensor in tensors}
+    output = named.get("output.weight") or named.get("token_embd.weight")
     types = Counter(_type_name(tensor.type) for tensor in tensors)
     quantization = _quantization(file.name, fields)
     return replace(
@@ -280,7 +282,11 @@ def _describe(file: ModelFile, parts: list[_Part]) -> ModelFile:
         problem=_problem(architecture, parts),
         ranks=_number(fields, f"{architecture}.pooling_type") == RANK_POOLING
         or any(tensor.name.startswith("cls.") for tensor in tensors),
-        shape=read_shape(architecture, fields, weights, layer_weights, embedded // embedding if embedding > 0 else 0),
+        shape=replace(
+            read_shape(architecture, fields, weights, layer_weights, embedded // embedding if embedding > 0 else 0),
+            output=output.elements if output else 0,
+            narrow=sum(t.elements for t in tensors if t is not output and t.width % 256),
+        ),
     )
 
 

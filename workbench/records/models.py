@@ -36,6 +36,8 @@ class MemoryShape:
         feed_forward: width of a layer's widest projection for one token, of the experts that act on it together.
         window: tokens that a windowed layer attends to.
         state: what recurrent layers keep, however long the context.
+        output: elements of the matrix that makes logits, which may be the embedding's; ``narrow``: of the other matrices
+            whose rows don't divide into the 256 elements of a K quantization's block.
     """
 
     weights: int = 0
@@ -46,6 +48,8 @@ class MemoryShape:
     caches: tuple[LayerCache, ...] = ()
     window: int = 0
     state: int = 0
+    output: int = 0
+    narrow: int = 0
 
 
 Keeper: TypeAlias = Literal["folder", "ollama", "lmstudio", "huggingface"]
