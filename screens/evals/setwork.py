@@ -18,7 +18,7 @@ from workbench.evals.reporting.reports import run_name
 from workbench.i18n import tr
 from workbench.records.cases import Candidate, Dataset, Imported
 from workbench.records.corpus import IngestRequest
-from workbench.records.evals import ImportedRun
+from workbench.records.evals import ImportedRun, RunConfig
 
 
 class SetWork(CaseBrowser):
@@ -127,7 +127,11 @@ class SetWork(CaseBrowser):
         lab, name = self.desk.evals, Path(path).stem
 
         def read() -> Imported | ImportedRun:
-            return lab.import_run(named, path) if lab.is_run_file(path) else lab.import_file(path, name)
+            if not lab.is_run_file(path):
+                return lab.import_file(path, name)
+            ours = next(iter(lab.runs(named)), None)  # measured alike, they can be compared
+            config = RunConfig(named, k=ours.config.k, depth=ours.config.depth) if ours else RunConfig(named)
+            return lab.import_run(named, path, config)
 
         def told(imported: Imported | ImportedRun) -> None:
             if isinstance(imported, ImportedRun):

@@ -153,8 +153,8 @@ class FakeLab(FakeSets):
     def is_run_file(self, path: str) -> bool:
         return Path(path).suffix == ".run"
 
-    def import_run(self, dataset: str, path: str) -> ImportedRun:
-        imported = self._new(RunConfig(dataset, title=Path(path).stem))
+    def import_run(self, dataset: str, path: str, config: RunConfig) -> ImportedRun:
+        imported = self._new(replace(config, title=Path(path).stem))
         self._finish(imported)
         return ImportedRun(self._runs[imported.id], (RowProblem(2, "it has not six columns"),))
 
