@@ -53,7 +53,11 @@ def contract_lines(report: ContractReport) -> list[Line]:
     """A line a promise, and what the marks mean."""
     lines: list[Line] = []
     for check in report.checks:
-        lines += [MARKS[check.outcome], f" {promise_name(check.key)} ", (f"{retold(check.detail)}\n", Tone.DIM)]
+        lines += [
+            MARKS[check.outcome],
+            f" {promise_name(check.key)} ",
+            (" ".join(retold(check.detail).split()) + "\n", Tone.DIM),
+        ]
     told = tr(
         "{kept} of {all} promises kept · ~ differs · ◦ says that it can't · ✗ broken",
         kept=report.kept,

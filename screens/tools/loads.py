@@ -60,7 +60,7 @@ class LoadTestsDialog(ModalScreen[None]):
             box.border_title = content(tr("Load tests"))
             box.border_subtitle = content(tr("space compares with this one · delete drops it · esc closes"))
             columns = [
-                Column(tr("when"), 17),
+                Column(tr("when"), 15),
                 Column(tr("model and address")),
                 Column("/s", 5, "right"),
                 Column("n", 5, "right"),
@@ -150,7 +150,7 @@ def changed_lines(beside: Beside) -> list[Line]:
     for figure in beside.figures:
         if figure.before and figure.now:
             change = load_change(figure)
-            lines += [f"\n{figure_name(figure.name)}  {figure.before.value:.2f} → {figure.now.value:.2f} s  "]
+            lines += [f"\n{figure_name(figure.name)}  {figure.before.value:.2f} → {figure.now.value:.2f}  "]
             lines += [(change, _tone(change))]
     lines += [("\n~ " + caveat, Tone.WARN) for caveat in caveats(beside.before, beside.now)]
     return [*lines, ("\n" + tr("o shows them side by side, with their intervals."), Tone.DIM)]
@@ -164,7 +164,7 @@ def _row(number: int, test: LoadTest) -> Row:
     return Row(
         str(number),
         (
-            f"{test.created.astimezone():%Y-%m-%d %H:%M}",
+            f"{test.created.astimezone():%y-%m-%d %H:%M}",
             f"{short_name(test.model)} · {test.url}",
             f"{test.rate:g}",
             str(test.sent),

@@ -24,7 +24,7 @@ from screens.work import Job
 from workbench.i18n import tr
 from workbench.records.corpus import EmbedderInfo
 from workbench.records.servers import ContractReport, LoadTest, ServedModel, Server, short_name
-from workbench.servers.words import load_lines, load_progress, load_title, promise_name
+from workbench.servers.words import load_lines, load_progress, promise_name
 
 if TYPE_CHECKING:
     pass
@@ -140,7 +140,10 @@ class ServersTab(FindingTab):
         kept = known.kept
         lines = [*server_lines(chosen.server, chosen.model, known.state), "\n"]
         if known.load:
-            lines += [(load_title(known.load), Tone.STRONG), "\n", "\n".join(load_lines(known.load)), "\n\n"]
+            test = known.load
+            when = f"{test.created.astimezone():%Y-%m-%d %H:%M}"
+            told = tr("load test of {when}: {rate}/s × {sent}", when=when, rate=f"{test.rate:g}", sent=test.sent)
+            lines += [(told, Tone.STRONG), "\n", "\n".join(load_lines(test)), "\n\n"]
         if kept is None:
             lines.append((tr("Not examined yet: c does."), Tone.DIM))
         else:

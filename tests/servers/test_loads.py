@@ -49,7 +49,7 @@ def test_two_tests_are_told_apart_only_beyond_chance(file: Path) -> None:
     assert p50.now.value == fast.p50_s == 1.0  # the list and the comparison tell the same figure
     assert not loads.figures(fast, again)[0].apart
     rows = {row[0]: row[1:] for row in load_rows(slow, fast, loads.figures(slow, fast))}
-    assert rows["a request, p50"] == ("2.39 s [2.30, 2.49]", "1.00 s [1.00, 1.00]", "▼ -58%")
+    assert rows["request p50, s"] == ("2.39 [2.30, 2.49]", "1.00 [1.00, 1.00]", "▼ -58%")
     assert rows["failed"] == ("0/80", "0/80", "")
     loads.remove(slow)
     assert loads.before(fast) is None
@@ -76,7 +76,7 @@ def test_the_command_lists_shows_compares_and_drops_them(cli: Cli, file: Path) -
     assert [line.split()[0] for line in cli(*start).out.splitlines()[1:]] == ["1", "2"]
     assert "p50 1.00 s" in cli(*start, "--show", "1").out
     beside = cli(*start, URL, "--show", "1", "--against", "2").out
-    assert "2.00 s [2.00, 2.00+]" in beside
+    assert "2.00 [2.00, 2.00+]" in beside
     assert len(json.loads(cli(*start, "--show", "1", "--json").out)["flights"]) == 3
     assert "2 load tests" in cli(*start, "--show", "3").err
     assert "is gone" in cli(*start, "--delete", "2").out

@@ -89,18 +89,18 @@ def load_title(test: LoadTest) -> str:
 def figure_name(name: LoadFigureName) -> str:
     """In the interface's language."""
     return {
-        "p50": tr("a request, p50"),
-        "p95": tr("a request, p95"),
-        "ttft_p50": tr("first token, p50"),
-        "ttft_p95": tr("first token, p95"),
+        "p50": tr("request p50, s"),
+        "p95": tr("request p95, s"),
+        "ttft_p50": tr("first token p50, s"),
+        "ttft_p95": tr("first token p95, s"),
     }[name]
 
 
 def load_rows(before: LoadTest, now: LoadTest, figures: Sequence[LoadFigure]) -> list[tuple[str, str, str, str]]:
     """Two tests side by side: what is compared, then, now, and how they differ; ▲ and ▼ only beyond chance."""
     counted = (
-        (tr("served a second"), f"{before.served:.2f}", f"{now.served:.2f}"),
-        (tr("tokens a second"), f"{before.tokens_per_second:.1f}", f"{now.tokens_per_second:.1f}"),
+        (tr("served/s"), f"{before.served:.2f}", f"{now.served:.2f}"),
+        (tr("tokens/s"), f"{before.tokens_per_second:.1f}", f"{now.tokens_per_second:.1f}"),
         (tr("requests at once"), f"{before.in_system:.2f}", f"{now.in_system:.2f}"),
         (tr("failed"), f"{before.failed}/{before.sent}", f"{now.failed}/{now.sent}"),
     )
@@ -119,7 +119,11 @@ def load_note() -> str:
 
 
 def _timed(found: Estimate | None, unbounded: bool) -> str:
-    return f"{found.value:.2f} s [{found.low:.2f}, {found.high:.2f}{'+' if unbounded else ''}]" if found else "–"
+    if found is None:
+        return "–"
+    digits = 2 if found.value < 10 else 1
+    low, value, high = (f"{number:.{digits}f}" for number in (found.low, found.value, found.high))
+    return f"{value} [{low}, {high}{'+' if unbounded else ''}]"
 
 
 def load_change(figure: LoadFigure) -> str:
