@@ -117,9 +117,9 @@ def strip(status: DeskStatus, width: int, series: Series) -> Content:
         return _unloaded(status, width)
     if width < ROOMY:
         small: Line = (("RSS ", Tone.DIM), size(pulse.gauges.rss))
-        fallen = _offload(status.model.offload) if status.model.offload.reason else ()
+        fallen = _offload(status.model.offload, pulse.gauges) if status.model.offload.reason else ()
         return content(_fitting((*_speed(pulse, {})[:3], *fallen, _context(pulse, 4), small), width, "  "))
-    layers = _offload(status.model.offload)
+    layers = _offload(status.model.offload, pulse.gauges)
     second = (_context(pulse, 12), *layers, *_process(pulse.gauges, series), *_machine(status.gauges))
     return content(_fitting(_speed(pulse, series), width), "\n", _fitting(second, width))
 
@@ -204,10 +204,11 @@ def _context(pulse: Pulse, cells: int) -> Line:
     return ((tr("ctx") + " ", Tone.DIM), (bar(full, cells), tone), f" {count(pulse.held)}/{count(pulse.context)}")
 
 
-def _offload(found: Offload) -> tuple[Line, ...]:
-    """Layers that a GPU took of those it was asked to take; nothing where none was asked."""
-    told = (f"{found.taken}/{found.asked}", Tone.WARN if found.reason else Tone.PLAIN)
-    return (((tr("GPU layers") + " ", Tone.DIM), told),) if found.asked else ()
+def _offload(found: Offload, gauges: Gauges) -> tuple[Line, ...]:
+    """Layers that a GPU took of those it was asked to take, or of all where there is one that wasn't asked."""
+    asked = found.asked or (found.layers if gauges.devices else 0)
+    told = (f"{found.taken}/{asked}", Tone.WARN if found.reason else Tone.PLAIN)
+    return (((tr("GPU layers") + " ", Tone.DIM), told),) if asked else ()
 
 
 def _memory(gauges: Gauges, series: Series) -> Line:

@@ -123,11 +123,14 @@ def test_each_gpu_tells_what_the_process_holds(loaded: FakeDesk) -> None:
         DeviceMemory(0, "A", 2_418 * MIB, 80 << 30, 1_906 * MIB),
         DeviceMemory(1, "B", 642 * MIB, 24 << 30, None),
     )
-    line = told(
-        loaded, 200, pulse(1.0, WRITING, devices=cards, vram_used=3_060 * MIB, vram_total=104 << 30, vram_note="")
-    )
+    now = pulse(1.0, WRITING, devices=cards, vram_used=3_060 * MIB, vram_total=104 << 30, vram_note="")
+    line = told(loaded, 200, now)
     assert "GPU0 1.86 GiB █ ↑1.86 GiB · 2.36 GiB/80.00 GiB" in line
     assert "GPU1 – · 642 MiB/24.00 GiB" in line
+    status = loaded.status()
+    assert status.model
+    idle = replace(status, model=replace(status.model, offload=Offload(0, 0, 31)), pulses=(now,))
+    assert "GPU layers 0/31" in str(strip(idle, 200, {})), "a GPU is there, and nobody asked it"
 
 
 @pytest.mark.parametrize("width", [78, 156])
