@@ -15,12 +15,12 @@ from textual.widgets import Static
 
 from screens.evals.columns import in_columns
 from screens.evals.reading import JUDGES, RunView
-from screens.evals.words import change_line, estimate_parts, layer_name, run_words
+from screens.evals.words import change_line, estimate_parts, run_words
 from screens.style import Line, Tone, content, count, duration, plain, shorten
 from workbench.evals.measuring.compare import verdict
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import FEW, Agreement
-from workbench.evals.reporting.reports import headline_metrics, judged_text
+from workbench.evals.reporting.reports import headline_metrics, judged_text, layer_title
 from workbench.i18n import tr
 from workbench.records.evals import (
     Estimate,
@@ -78,7 +78,7 @@ def headline(view: RunView) -> str:
         return dataset
     name = f"{view.run.id} {run_words(view.run)}"
     against = f" {tr('against')} {view.other.id} {run_words(view.other)}" if view.other else ""
-    return f"{name}{against} ── {dataset} · {layer_name(view.run.config.layer)}"
+    return f"{name}{against} ── {dataset} · {layer_title(view.run.config.layer)}"
 
 
 def one_line(view: RunView, width: int, progress: str) -> Content:

@@ -29,8 +29,9 @@ from screens.evals.fields import (
     whole,
     written,
 )
-from screens.evals.words import layer_name, model_name
+from screens.evals.words import model_name
 from screens.style import content
+from workbench.evals.reporting.reports import layer_title
 from workbench.i18n import tr
 from workbench.records.evals import Layer, RunConfig
 from workbench.records.models import ModelFile
@@ -118,7 +119,7 @@ class RunDialog(ModalScreen[RunConfig]):
             box.border_subtitle = content(tr("enter goes on · ctrl+s starts · esc closes"))
             with Container(classes="form"):
                 yield field("title", tr("Title"), "", tr("tells it apart"))
-                yield pick("layer", tr("Layer"), [(layer, layer_name(layer)) for layer in LAYERS], config.layer)
+                yield pick("layer", tr("Layer"), [(layer, layer_title(layer)) for layer in LAYERS], config.layer)
                 yield from (settings[name] for name in ("model", "lanes", "fusion", "candidates"))
                 yield field("k", tr("k of metrics"), str(config.k))
                 yield from (settings[name] for name in ("evidence", "threshold", "filter"))

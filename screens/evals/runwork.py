@@ -25,12 +25,13 @@ from screens.evals.figures import progress_text
 from screens.evals.gates import LOCK, GatesScreen, LockDialog, NewGates, read_gates
 from screens.evals.launch import RunDialog
 from screens.evals.reading import RunView
-from screens.evals.words import layer_name, run_words
+from screens.evals.words import run_words
 from screens.messages import RunMoved
 from screens.style import Line, Tone, count
 from screens.widgets.grid import Grid, Row
 from screens.work import Job, Jobs
 from workbench.errors import WorkbenchError
+from workbench.evals.reporting.reports import layer_title
 from workbench.i18n import tr
 from workbench.records.cases import Dataset
 from workbench.records.evals import (
@@ -337,5 +338,5 @@ class RunWork(CaseBrowser):
 def _about(run: Run) -> Line:
     """What tells a run from the others in a choice."""
     baseline: Line = (" · " + tr("baseline"), Tone.ACCENT) if run.baseline else ""
-    told = f"{layer_name(run.config.layer)} · {progress_text(run, None)} · {run.created:%Y-%m-%d %H:%M}"
+    told = f"{layer_title(run.config.layer)} · {progress_text(run, None)} · {run.created:%Y-%m-%d %H:%M}"
     return ((told, Tone.DIM), baseline)

@@ -15,10 +15,11 @@ from textual.widgets import Input, Select, Static
 
 from screens.dialogs import HELP
 from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
-from screens.evals.words import layer_name, run_words
+from screens.evals.words import run_words
 from screens.style import Tone, content
 from workbench.corpus.chunking.recipes import describe_recipe
 from workbench.errors import UsageError
+from workbench.evals.reporting.reports import layer_title
 from workbench.evals.running.sweep import VARIABLES, vary
 from workbench.i18n import tr
 from workbench.indexing.forms import form_name
@@ -94,7 +95,7 @@ class SweepDialog(ModalScreen[tuple[RunConfig, ...]]):
             yield Static("", classes="problem")
 
     def _base(self) -> str:
-        layer = layer_name(self._config.layer)
+        layer = layer_title(self._config.layer)
         if self._run:
             named = f"{self._run.id} {run_words(self._run)}"
             return tr("All else as in run {run}; layer: {layer}.", run=named, layer=layer)
@@ -171,9 +172,7 @@ def index_words(index: Index) -> str:
 def hint(name: str) -> str:
     """What to know before this one is varied; "" for most."""
     hints = {
-        "index": tr(
-            "Another chunk size, embedder or form: I on Corpus builds indexes beside the current one."
-        ),
+        "index": tr("Another chunk size, embedder or form: I on Corpus builds indexes beside the current one."),
         "model": tr("The layer must use a model: whole chain, generation or model tasks."),
         "k": tr("Only the cut of the metrics moves: what is retrieved stays the same."),
     }

@@ -6,13 +6,13 @@ from typing import Final
 
 from screens.style import Line, Tone
 from workbench.evals.measuring.scoring import describe
+from workbench.evals.reporting.reports import layer_title
 from workbench.i18n import tr
 from workbench.records.evals import (
     CaseResult,
     Estimate,
     FailureStage,
     Label,
-    Layer,
     MetricChange,
     Run,
 )
@@ -98,17 +98,6 @@ def label_name(value: int) -> str:
     return {1: tr("right"), -1: tr("wrong"), 0: tr("undecided")}[value]
 
 
-def layer_name(layer: Layer) -> str:
-    """What a run exercises, in the interface's language."""
-    names: dict[Layer, str] = {
-        "retrieval": tr("retrieval"),
-        "generation": tr("generation"),
-        "chain": tr("whole chain"),
-        "model": tr("model tasks"),
-    }
-    return names[layer]
-
-
 def run_words(run: Run) -> str:
     """A run's title, or what tells it from others: "hybrid rrf", "chain · lexical · SmolLM2"."""
     config = run.config
@@ -116,7 +105,7 @@ def run_words(run: Run) -> str:
         return config.title
     lanes = config.search.lanes
     ways = tr("hybrid {fusion}", fusion=config.search.fusion) if len(lanes) > 1 else lane_name(lanes[0])
-    parts = ["" if config.layer == "retrieval" else layer_name(config.layer), model_name(config.model)]
+    parts = ["" if config.layer == "retrieval" else layer_title(config.layer), model_name(config.model)]
     return " · ".join(p for p in (parts[0], "" if config.layer == "model" else ways, parts[1]) if p)
 
 

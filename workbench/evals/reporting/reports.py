@@ -30,6 +30,7 @@ from workbench.records.evals import (
     GateResult,
     GateSet,
     JudgementReport,
+    Layer,
     MetricChange,
     Run,
     RunComparison,
@@ -63,6 +64,17 @@ _VERDICTS: Final[dict[Verdict, str]] = {
     "change": "change",
     "measure_more": "measure more",
 }
+
+
+def layer_title(layer: Layer) -> str:
+    """What a run exercises, in the interface's language."""
+    names: dict[Layer, str] = {
+        "retrieval": tr("retrieval"),
+        "generation": tr("generation"),
+        "chain": tr("whole chain"),
+        "model": tr("model tasks"),
+    }
+    return names[layer]
 
 
 def stage_title(stage: FailureStage) -> str:
@@ -243,7 +255,7 @@ def comparison_page(comparison: RunComparison) -> Page:
 def _facts(run: Run) -> tuple[str, ...]:
     facts = {
         tr("Dataset"): f"{run.config.dataset} ({run.dataset_hash[:12]})",
-        tr("Layer"): run.config.layer,
+        tr("Layer"): layer_title(run.config.layer),
         tr("Cases"): f"{run.done} / {run.total}",
         tr("Date"): f"{run.created:%Y-%m-%d %H:%M}",
         tr("Model"): run.manifest.model,
