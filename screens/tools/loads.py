@@ -58,7 +58,7 @@ class LoadTestsDialog(ModalScreen[None]):
         """The list over the comparison."""
         with Vertical(classes="dialog full wide") as box:
             box.border_title = content(tr("Load tests"))
-            box.border_subtitle = content(tr("space compares with this one · delete drops it · esc closes"))
+            box.border_subtitle = content(tr("space marks the other one · del drops · tab reads on · esc closes"))
             columns = [
                 Column(tr("when"), 15),
                 Column(tr("model and address")),
@@ -70,7 +70,7 @@ class LoadTestsDialog(ModalScreen[None]):
                 Column("tokens/s", 9, "right"),
             ]
             yield Grid(columns, id="loads", marks=True)
-            with VerticalScroll(can_focus=False):
+            with VerticalScroll(can_focus=True):
                 yield Static("", id="beside")
 
     def on_mount(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,10 @@ from screens.tools import ToolsScreen
 from screens.tools.form import FormDialog
 from screens.widgets.grid import Grid
 from storage import open_store
-from tests.screens.helpers import LARGE, settle, until
+from tests.screens.helpers import LARGE, sees, settle, until
 from tests.servers.conftest import embedding_server, llama_server
 from workbench.desk import Desk
+from workbench.records.servers import Flight
 from workbench.usage.times import call_phases
 
 __all__ = ["embedding_server", "llama_server"]
@@ -67,6 +70,14 @@ async def test_a_server_is_added_used_probed_and_loaded_and_its_calls_are_counte
         app.screen.query_one("#requests", Input).value = "3"
         await pilot.press("ctrl+s")
         assert "by Little's law" in await report(pilot, "Little")
+        slower = replace(desk.servers.loads.all()[0], created=datetime(2026, 1, 2, tzinfo=UTC), p50_s=99.5)
+        desk.servers.loads.keep(replace(slower, flights=(Flight(0.0, 50.0, 99.5, 16),)))
+        await pilot.press("o")
+        assert "99.50" in await sees(pilot, "99.5 [99.5, 99.5+]")  # listed, and beside the one just made
+        await pilot.press("down", "delete", "y")
+        await until(pilot, lambda: len(desk.servers.loads.all()) == 1)
+        await pilot.press("escape")
+        await settle(pilot)
         await pilot.press("delete")
         assert isinstance(app.screen, ConfirmDialog)
         await pilot.press("y")
