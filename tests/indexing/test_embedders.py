@@ -123,6 +123,18 @@ def test_an_onnx_folder_is_copied_with_what_the_table_knows(models: Path, tmp_pa
     card = json.loads((paths.embedders_folder() / source.name / "embedder.json").read_text("utf-8"))
     assert (card["query_prefix"], card["passage_prefix"]) == ("query: ", "passage: ")
     assert (card["dimension"], card["max_tokens"], card["model_file"]) == (384, 512, "model_int8.onnx")
+    own = {
+        "1_Pooling/config.json": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False},
+        "sentence_bert_config.json": {"max_seq_length": 200},
+        "config_sentence_transformers.json": {"prompts": {"query": "ask: ", "document": "text: "}},
+    }
+    (source / "1_Pooling").mkdir()
+    for file, values in own.items():
+        (source / file).write_text(json.dumps(values), "utf-8")
+    add_embedder(str(source), "mine")
+    card = json.loads((paths.embedders_folder() / "mine" / "embedder.json").read_text("utf-8"))
+    assert (card["query_prefix"], card["passage_prefix"], card["pooling"]) == ("ask: ", "text: ", "cls")
+    assert card["max_tokens"] == 200
     add_embedder(str(source), "nomic-embed-text-v1.5-so-called")
     card = json.loads((paths.embedders_folder() / "nomic-embed-text-v1.5-so-called/embedder.json").read_text("utf-8"))
     assert card["max_tokens"] <= 514  # its positions end there, whatever the table says of the name

@@ -15,6 +15,9 @@ from tokenizers import Tokenizer
 from workbench.engine.protocol import LoadEmbedder
 from workbench.ports import Embedding, Vector
 
+_POOLINGS = {"last": PoolingType.LAST_TOKEN}
+"""Those that fastembed calls otherwise than the table of known models."""
+
 
 class OnnxModel:
     """See ``workbench.engine.embedding_models.EmbeddingModel``."""
@@ -22,7 +25,7 @@ class OnnxModel:
     def __init__(self, request: LoadEmbedder) -> None:
         TextEmbedding.add_custom_model(
             model=request.folder,
-            pooling=PoolingType(request.pooling.upper()),
+            pooling=_POOLINGS.get(request.pooling) or PoolingType(request.pooling.upper()),
             normalization=request.normalised,
             sources=ModelSource(url="file:"),  # required, and never used with specific_model_path
             dim=request.dimension,

@@ -24,6 +24,12 @@ _LONGEST: Final = 512
 """Tokens where neither the model's files nor the table say how many it reads."""
 _LONGEST_GGUF: Final = 2048
 """A text is computed at once, and llama.cpp reserves the memory for the longest; raise it in ``embedder.json``."""
+_MODES: Final = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_lasttoken": "last",
+}
+"""Of sentence-transformers' ``1_Pooling/config.json``."""
 _NAME: Final = re.compile(r"\w[\w .+-]*")
 _BESIDE: Final = (TOKENIZER, "tokenizer_config.json", "config.json", "special_tokens_map.json")
 
@@ -70,12 +76,16 @@ def _onnx(folder: Path, name: str, prefixes: Prefixes, told: dict[str, Any]) -> 
         raise _no_embedder(folder)
     config, tokenizer = _json(folder / "config.json"), _json(folder / "tokenizer_config.json")
     known = known_model(name)
-    says = (tokenizer.get("model_max_length"), config.get("max_position_embeddings"))
+    says = (
+        tokenizer.get("model_max_length"),
+        config.get("max_position_embeddings"),
+        _json(folder / "sentence_bert_config.json").get("max_seq_length"),
+    )
     lengths = [n for n in (*says, known.max_tokens if known else None) if isinstance(n, int) and 0 < n < 10**6]
     card = {
         "dimension": told.get("dimension") or config.get("hidden_size") or (known.dimension if known else 0),
         "max_tokens": min(lengths, default=_LONGEST),
-        "pooling": told.get("pooling") or (known.pooling if known else "mean"),
+        "pooling": told.get("pooling") or _pooling(folder) or (known.pooling if known else "mean"),
         "model_file": model.name,
         "runtime": "onnx",
     }
@@ -83,7 +93,20 @@ def _onnx(folder: Path, name: str, prefixes: Prefixes, told: dict[str, Any]) -> 
     for file in (*model.parent.glob(f"{model.name}*"), *(folder / part for part in _BESIDE)):
         if file.is_file():
             shutil.copyfile(file, target / file.name)
-    return _write_card(target, card, prefixes)
+    return _write_card(target, card, prefixes, _prompts(folder))
+
+
+def _pooling(folder: Path) -> str:
+    """As sentence-transformers wrote it down, "" where it didn't or it is one that no runtime has."""
+    modes = _json(folder / "1_Pooling" / "config.json")
+    return next((name for mode, name in _MODES.items() if modes.get(mode) is True), "")
+
+
+def _prompts(folder: Path) -> Prefixes:
+    """What sentence-transformers puts before questions and passages, where the folder says it."""
+    said = _json(folder / "config_sentence_transformers.json").get("prompts")
+    prompts = {name: text for name, text in said.items() if isinstance(text, str)} if isinstance(said, dict) else {}
+    return Prefixes(prompts.get("query", ""), prompts.get("document", prompts.get("passage", "")))
 
 
 def _gguf(path: Path, name: str, prefixes: Prefixes) -> str:
@@ -121,10 +144,11 @@ def _fetched(model: str, name: str, prefixes: Prefixes) -> str:
         return _onnx(Path(told["folder"]), name or model.rpartition("/")[2], prefixes, told)
 
 
-def _write_card(folder: Path, card: dict[str, Any], prefixes: Prefixes) -> str:
+def _write_card(folder: Path, card: dict[str, Any], prefixes: Prefixes, prompts: Prefixes = Prefixes("", "")) -> str:
+    """``prompts``: what the model's own files say, for one that the table doesn't know."""
     known = known_model(folder.name)
-    query = prefixes.query if prefixes.query is not None else known.query_prefix if known else ""
-    passage = prefixes.passage if prefixes.passage is not None else known.passage_prefix if known else ""
+    query = prefixes.query if prefixes.query is not None else known.query_prefix if known else prompts.query
+    passage = prefixes.passage if prefixes.passage is not None else known.passage_prefix if known else prompts.passage
     whole = {"name": folder.name, "query_prefix": query, "passage_prefix": passage, "normalised": True, **card}
     (folder / CARD).write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
     return folder.name
