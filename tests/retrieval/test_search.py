@@ -44,6 +44,13 @@ def test_a_question_finds_its_section_with_what_each_lane_gave(store: Store) -> 
     assert result.filter.selectivity == 1.0
 
 
+def test_a_question_that_the_embedder_reads_only_in_part_says_so(store: Store) -> None:
+    searcher = Searcher(store, HashEmbedder())  # it reads 512 tokens of up to four letters
+    told = searcher.search("books " * 300, OPTIONS).lanes[1].note
+    assert told == "of the question's 600 tokens, the embedder reads 512"
+    assert searcher.search("books " * 200, OPTIONS).lanes[1].note == ""
+
+
 def test_two_chunks_of_a_hundred_are_a_selectivity_of_two_percent() -> None:
     assert FilterResult("year = 2026", "", 2, 100).selectivity == 0.02
 

@@ -229,9 +229,22 @@ class Searcher:
             return LaneResult("dense", (), k, 0.0, reason)
         try:
             found = _timed("dense", k, lambda: self._nearest(index, analysis, where, k))
-            return replace(found, note=recall_note(self._store, index))
+            return replace(
+                found, note="; ".join(filter(None, (recall_note(self._store, index), self._unread(analysis))))
+            )
         except EngineError as error:
             return LaneResult("dense", (), k, 0.0, f"{error.title}: {error.message}")
+
+    def _unread(self, analysis: Analysis) -> str:
+        """That the embedder reads only the beginning of the question, where it does. Short ones aren't counted."""
+        embedder = self._embedder
+        if embedder is None or len(analysis.query) <= embedder.info.max_tokens:
+            return ""
+        tokens, most = embedder.tokenizer.count(analysis.query), embedder.info.max_tokens
+        told = tr(
+            "of the question's {tokens} tokens, the embedder reads {most}", tokens=f"{tokens:,}", most=f"{most:,}"
+        )
+        return told if tokens > most else ""
 
     def _nearest(self, index: Index, analysis: Analysis, where: FilterNode, k: int) -> tuple[LaneHit, ...]:
         if self._cancel and self._cancel.is_set():
