@@ -73,9 +73,14 @@ class ModelsScreen(LoadingScreen):
         Binding("m", "grid", "Memory", id="models.grid", tooltip="What fits: each quantization at each context"),
         Binding("a", "folder", "Add folder", id="models.folder", tooltip="Look for GGUF files there too"),
         Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew; ask every server"),
-        Binding("p", "room('playground')", "Playground", id="models.playground", tooltip="Write to the loaded model"),
-        Binding("b", "room('bench')", "Bench", id="models.bench", tooltip="Measure the marked models"),
-        Binding("L", "room('ladder')", "Ladder", id="models.ladder", tooltip="One model in several quantizations"),
+        # Not in the bar: the line of tabs names these three keys.
+        Binding(
+            "p", "room('playground')", "Playground", False, id="models.playground", tooltip="Write to the loaded model"
+        ),
+        Binding("b", "room('bench')", "Bench", False, id="models.bench", tooltip="Measure the marked models"),
+        Binding(
+            "L", "room('ladder')", "Ladder", False, id="models.ladder", tooltip="One model in several quantizations"
+        ),
         Binding("t", "app.tools", "Tools", id="models.tools", tooltip="Tokens, money, decisions, servers"),
         Binding("escape", "stop", "Back", show=False, id="models.stop", tooltip="Stops loading; shuts the tab below"),
     ]

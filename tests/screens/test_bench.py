@@ -81,6 +81,7 @@ async def test_plots_show_speeds_and_the_front(size: tuple[int, int]) -> None:
     app = app_on(measured())
     async with app.run_test(size=size) as pilot:
         await enter(pilot)
+        assert "o Plot" in str(app.screen.query_one(KeyBar).render()), "the room's keys have the room"
         await pilot.press("o")
         await settle(pilot)
         assert "fast" in drawn(pilot)
