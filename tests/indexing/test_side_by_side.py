@@ -135,8 +135,8 @@ def test_an_approximate_index_tells_its_recall_with_every_answer(lab: Lab) -> No
     lab.indexes.switch(lab.build(form="int8").index.id)
     assert told()[1] == "int8: its recall against exact was never measured"
     list(lab.indexes.recall(2, filter_text='source_id = "1.md" OR source_id = "2.md"'))
-    assert told()[1].startswith("int8: Recall_ANN@2 1.000 [")
-    assert told()[1].endswith(' · source_id = "1.md" OR source_id = "2.md"')
+    assert told()[1].startswith("Recall_ANN@2 1.000 [")
+    assert told()[1].endswith('] · int8 · source_id = "1.md" OR source_id = "2.md"')
 
 
 def test_recall_without_exact_vectors_says_what_to_build(lab: Lab) -> None:

@@ -36,5 +36,5 @@ def recall_note(store: Store, index: Index) -> str:
     if own is None:
         return tr("{form}: its recall against exact was never measured", form=name)
     r = own.recall
-    told = f"{name}: Recall_ANN@{own.k} {r.value:.3f} [{r.low:.3f}, {r.high:.3f}]"
-    return told + (f" · {own.filter}" if own.filter else "")
+    told = (f"Recall_ANN@{own.k} {r.value:.3f} [{r.low:.3f}, {r.high:.3f}]", name, own.filter)
+    return " · ".join(filter(None, told))  # the figure first: a narrow screen cuts the rest
