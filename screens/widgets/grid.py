@@ -357,13 +357,14 @@ class Grid(ScrollView, can_focus=True):
     def _strip(
         self, cells: Sequence[Line], pen: _Pen, tones: dict[Tone, Style], base: Style, *, marked: bool = False
     ) -> Strip:
-        line, mark = Text(no_wrap=True, end=""), text(("▪ ", Tone.ACCENT) if marked else "  ", tones)
+        line = Text(no_wrap=True, end="")
+        gap: Text | str = text(("▪ ", Tone.ACCENT), tones) if marked else "  "
         for column, cell, room in zip(self._columns, cells, pen.widths, strict=True):
             if room < 0:
                 continue
             if line:
-                line.append_text(mark)
-                mark = Text("  ")
+                line.append(gap)
+                gap = "  "
             line.append_text(_fit(text(cell, tones), room, column))
         segments = line.render(_CONSOLE)
         return Strip(segments).apply_style(base).adjust_cell_length(pen.width, base)
