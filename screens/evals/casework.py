@@ -97,10 +97,29 @@ class CaseWork(CaseBrowser):
         )
 
     async def action_trace(self) -> None:
-        """The case's trace in Ask; its question where the run left no trace."""
-        item = self.item
-        if item:
-            await self.bench.show_trace(item.result.trace_id if item.result else "", item.case.question)
+        """The case's trace in Ask; where its run left none, its question, asked in the collection that it is about."""
+        item, view = self.item, self.shown
+        if item is None or view is None:
+            return
+        if item.case.expectation is not None:
+            self.notify(tr("A model task has no trace: its prompt is the question here."), timeout=4)
+            return
+        collection = view.run.manifest.collection if view.run else view.dataset.collection
+        if item.result and item.result.trace_id:
+            await self.bench.show_trace(item.result.trace_id, "")
+        elif self.bench.status and self.bench.status.collection == collection:
+            await self.bench.show_trace("", item.case.question)
+        else:
+            self.jobs.read(
+                self,
+                lambda: self.desk.choose_collection(collection),
+                lambda _: self._ask_there(collection, item.case.question),
+            )
+
+    def _ask_there(self, collection: str, question: str) -> None:
+        self.bench.changed()
+        self.notify(tr("“{name}” is the chosen collection now.", name=collection), timeout=4, markup=False)
+        self.call_later(self.bench.show_trace, "", question)
 
     def action_source(self) -> None:
         """The first gold passage in its document."""

@@ -295,6 +295,20 @@ async def test_autopsy_trace_and_source_of_a_case() -> None:
         assert "answered · supported 1/2" in seen
 
 
+async def test_a_case_without_a_trace_is_asked_in_the_collection_that_it_is_about() -> None:
+    desk = FakeDesk()
+    desk.choose_collection("elsewhere")
+    app = app_on(desk)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await on_evals(pilot)
+        app.screen.query_one("#runs-grid", Grid).go_to("2/xquad-es")
+        await settle(pilot)
+        await pilot.press("t")
+        assert "“regulations-2026” is the chosen collection now." in await sees(pilot, "is the chosen collection now")
+        await until(pilot, lambda: app.current_mode == "ask")
+        assert desk.status().collection == "regulations-2026"
+
+
 # -- running ---------------------------------------------------------------------------------------------------------
 
 
