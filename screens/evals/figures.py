@@ -125,7 +125,12 @@ def all_lines(view: RunView, width: int, progress: str) -> Iterable[Line]:
 
 def _warnings(view: RunView) -> Iterable[str]:
     """The run's, then the comparison's; that there are few cases is told once."""
-    told = [*(view.report.warnings if view.report else ())]
+    compared = view.comparison.warnings if view.comparison else ()
+    told = [
+        words
+        for words in (view.report.warnings if view.report else ())
+        if not any(words != other and words.endswith(other) for other in compared)  # what both say of the baseline
+    ]
     if view.run and view.comparison:
         paired = view.comparison.paired
         few = tr("Only {n} cases: under {few}, gross failures show and little else.", n=paired, few=FEW)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.evals_metrics.builders import MANIFEST, result, run
-from workbench.evals.measuring.compare import compare_runs, differences, p_text, verdict
+from workbench.evals.measuring.compare import beside_baseline, compare_runs, differences, p_text, verdict
 from workbench.records.answers import AskOptions
 from workbench.records.evals import RunConfig
 from workbench.records.retrieval import SearchOptions
@@ -67,6 +67,16 @@ def test_one_change_of_model_is_one_difference() -> None:
     assert differences(before, after) == ("model",)
     rebuilt = run(2, RunConfig("faq", model="/m/q4.gguf"), model="q4.gguf", model_hash="2")
     assert differences(before, rebuilt) == ("model_hash",)
+
+
+def test_a_run_says_when_it_differs_from_the_baseline_in_more_than_one_thing() -> None:
+    baseline = run(1)
+    assert beside_baseline(run(2, RunConfig("faq", model="/m/q4.gguf"), model="q4.gguf"), baseline) == ()
+    (told,) = beside_baseline(run(2, RunConfig("faq", depth=50), embedder="use"), baseline)
+    assert (
+        told == "Beside the baseline #1: 2 things differ (depth, embedder): no one of them can be named as the cause."
+    )
+    assert beside_baseline(baseline, baseline) == beside_baseline(run(2), None) == ()
 
 
 def test_loading_a_model_at_all_is_one_difference() -> None:

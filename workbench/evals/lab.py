@@ -15,7 +15,7 @@ from workbench.evals.deciding.gates import check_gates
 from workbench.evals.deciding.threshold import risk_coverage
 from workbench.evals.formats.trec_run import run_text
 from workbench.evals.judging.lab import JudgeLab
-from workbench.evals.measuring.compare import compare_runs, p_text
+from workbench.evals.measuring.compare import beside_baseline, compare_runs, p_text
 from workbench.evals.measuring.compare import verdict as verdict_text
 from workbench.evals.measuring.scoring import HEADLINES, describe, make_report
 from workbench.evals.reporting import reports
@@ -48,7 +48,8 @@ class EvalLab(JudgeLab):
         """The run in figures, with intervals and segments."""
         run = self.find_run(run_id)
         report = make_report(run, self.results(run_id), self._cases_of(run))
-        return replace(report, judged=self.judgements(run_id))
+        beside = beside_baseline(run, self.baseline(run.config.dataset))
+        return replace(report, warnings=(*report.warnings, *beside), judged=self.judgements(run_id))
 
     def compare(self, a: int, b: int) -> RunComparison:
         """Two runs of one dataset, paired case by case. Raises UsageError when they share no case."""

@@ -143,6 +143,22 @@ def causes(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[str,
     return tuple(sorted(n for n in changed if changed.isdisjoint(follows.get(n, ()))))
 
 
+def beside_baseline(run: Run, baseline: Run | None) -> tuple[str, ...]:
+    """Says that a run differs from its dataset's baseline in more than one thing."""
+    differs = differences(baseline, run) if baseline and baseline.id != run.id else ()
+    if baseline is None or len(differs) < 2:
+        return ()
+    return (tr("Beside the baseline #{run}: {reason}", run=baseline.id, reason=_no_one_cause(differs)),)
+
+
+def _no_one_cause(differs: Sequence[str]) -> str:
+    return tr(
+        "{n} things differ ({names}): no one of them can be named as the cause.",
+        n=len(differs),
+        names=", ".join(differs),
+    )
+
+
 def changed_settings(a: RunConfig, b: RunConfig) -> tuple[tuple[str, Any, Any], ...]:
     """(name, in a, in b) of each setting in which two configurations differ; a title or a price is none."""
     one, other = _flat(_told(a)), _flat(_told(b))
@@ -226,13 +242,7 @@ def _left_out(
 def _warnings(a: Run, b: Run, differs: Sequence[str], paired: int, together: int) -> tuple[str, ...]:
     found: list[str] = []
     if len(differs) > 1:
-        found.append(
-            tr(
-                "{n} things differ ({names}): no one of them can be named as the cause.",
-                n=len(differs),
-                names=", ".join(differs),
-            )
-        )
+        found.append(_no_one_cause(differs))
     elif differs == (IMPORTED,):
         found.append(
             tr(
