@@ -95,6 +95,8 @@ def test_a_thing_has_one_name_in_spanish() -> None:
         "modelo de embeddings": "embedder",
         "carril": "vía",
         "ingier": "incorpora",
+        "ingiér": "incorpora",
+        " oro ": "evidencia esperada",
         "ngesta": "incorporación",
         "clase de": "tipo de",
     }
