@@ -143,6 +143,19 @@ def test_hard_links_in_one_folder_are_one_file(tmp_path: Path) -> None:
     assert [Path(p.path).name for p in file.places] == ["a.gguf", "b.gguf"]
 
 
+def test_links_to_folders_are_followed_and_never_round_in_a_circle(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "models", tmp_path / "big disk"
+    for made in (folder, elsewhere):
+        made.mkdir()
+    write_model(elsewhere / "far.gguf")
+    write_model(tmp_path / "above.gguf")
+    (folder / "linked").symlink_to(elsewhere)
+    (folder / "again").symlink_to(elsewhere)
+    (elsewhere / "round").symlink_to(folder)
+    (folder / "up").symlink_to(tmp_path)
+    assert [file.path for file in scan([folder])] == [str(folder / "again" / "far.gguf")]
+
+
 def test_environment_variables_say_where_tools_keep_models(home: Path, tmp_path: Path) -> None:
     model = write_model(tmp_path / "Tiny-F16.gguf")
     keep_in_ollama(tmp_path, model, HASH, "somebody/tiny", "latest")

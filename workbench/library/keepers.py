@@ -136,7 +136,16 @@ def _gguf_files(folder: Path) -> Iterator[Path]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All in and under a folder, in order; a folder that may not be read holds none, as a service's often may not."""
-    for parent, below, names in os.walk(folder):
+    """All in and under a folder, in order; a folder that may not be read holds none, as a service's often may not.
+
+    Links to folders are followed, each folder once, but not to one that ``folder`` itself lies in.
+    """
+    root, seen = Path(os.path.realpath(folder)), set[str]()
+    for parent, below, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(parent)
+        if real in seen or Path(real) in root.parents:
+            below.clear()
+            continue
+        seen.add(real)
         below.sort()
         yield from (Path(parent, name) for name in sorted(names))
