@@ -69,6 +69,12 @@ class FileBenchmarks:
             rows = c.execute(statement, (bench_id,)).fetchall()
         return tuple(decode(Sample, json.loads(body)) for (body,) in rows)
 
+    def take_back(self, samples: Sequence[Sample]) -> None:
+        """Removes samples, so that they are measured again."""
+        keys = [(s.bench_id, s.model, s.test, s.repetition) for s in samples]
+        statement = "DELETE FROM bench_sample WHERE bench_id = ? AND model = ? AND test = ? AND repetition = ?"
+        self._connections.write(lambda c: c.executemany(statement, keys))
+
     def delete(self, bench_id: int) -> None:
         """With its samples. Raises NotFoundError."""
 

@@ -55,7 +55,13 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         Binding("t", "depth", "Depth", id="bench.depth", tooltip="Speeds after the next number of tokens"),
         Binding("equals_sign", "compare", "Compare", key_display="=", id="bench.compare", tooltip="Marked rows"),
         Binding("h", "history", "History", id="bench.history", tooltip="Earlier benches; marks stay when you change"),
-        Binding("g", "resume", "Go on", id="bench.resume", tooltip="Measure what the stopped bench still lacks"),
+        Binding(
+            "g",
+            "resume",
+            "Go on",
+            id="bench.resume",
+            tooltip="Measure what the bench still lacks; try again what failed",
+        ),
         Binding("x", "export", "Export", id="bench.export", tooltip="As JSON, CSV or Markdown"),
         Binding("d", "delete", "Delete", id="bench.delete", tooltip="The bench in view"),
         Binding("S", "stop", "Stop", id="bench.stop", tooltip="What is measured so far stays; g goes on"),
@@ -162,10 +168,13 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
             return ""
         bench = self._report.bench
         told: Line = (bench_title(bench), Tone.DIM)
-        if bench.complete:
-            return told
-        stopped = tr("stopped at {done} of {total}", done=bench.done, total=bench.total)
-        return (told, (f" · ~ {stopped}", Tone.WARN), (" · g ", Tone.ACCENT), (tr("goes on"), Tone.DIM))
+        if not bench.complete:
+            stopped = tr("stopped at {done} of {total}", done=bench.done, total=bench.total)
+            return (told, (f" · ~ {stopped}", Tone.WARN), (" · g ", Tone.ACCENT), (tr("goes on"), Tone.DIM))
+        if self._report.failed:
+            failed = tr("{count} failed", count=self._report.failed)
+            return (told, (f" · ✗ {failed}", Tone.BAD), (" · g ", Tone.ACCENT), (tr("tries again"), Tone.DIM))
+        return told
 
     # -- the side --------------------------------------------------------------------------------------------------
 
@@ -240,7 +249,8 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
             case "new":
                 return None if self._job else True
             case "resume":
-                return self._job is None and self._report is not None and not self._report.bench.complete
+                report = self._report
+                return self._job is None and report is not None and bool(not report.bench.complete or report.failed)
             case "depth":
                 return self._report is not None and len(self._report.bench.plan.depths) > 1
             case "delete":

@@ -154,12 +154,20 @@ def test_a_model_that_fails_has_a_problem_and_the_others_go_on(desk: Desk, model
     plan = replace(MINI, repetitions=1)
     steps = desk.benchmarks.run([copy, model], plan)
     next(steps)
+    data = Path(copy).read_bytes()
     Path(copy).write_bytes(b"GGUF")
-    broken, whole = last(steps).report.rows
+    report = last(steps).report
+    broken, whole = report.rows
+    assert report.bench.complete
     assert broken.problem
     assert not broken.speeds
     assert whole.speed("tg8")
     assert not whole.problem
+    Path(copy).write_bytes(data)
+    again = last(desk.benchmarks.resume(report.bench.id)).report
+    assert (report.failed, again.failed) == (1, 0)
+    assert again.rows[0].speed("tg8")
+    assert again.rows[1] == whole  # what has a value isn't measured again
 
 
 @pytest.mark.model

@@ -84,17 +84,19 @@ class Benchmarks:
             yield from self._carry_on(bench, cancel or threading.Event())
 
     def resume(self, bench_id: int, cancel: Cancel | None = None) -> Iterator[BenchProgress]:
-        """Measures what the bench still lacks.
+        """Measures what the bench still lacks, and again what has a problem instead of a value.
 
         Raises:
             NotFoundError: there is no such bench.
-            UsageError: it is complete, the machine, the engine or a file is another one, or a bench is running.
+            UsageError: nothing is left, the machine, the engine or a file is another one, or a bench is running.
             Cancelled: ``cancel`` was set.
         """
         bench = self._store.benchmarks.bench(bench_id)
-        self._check_same(bench)
+        failed = self._failed(bench)
+        self._check_same(bench, failed)
         with self._alone():
-            yield from self._carry_on(bench, cancel or threading.Event())
+            self._store.benchmarks.take_back(failed)
+            yield from self._carry_on(self._store.benchmarks.bench(bench_id), cancel or threading.Event())
 
     def compare(self, chosen: Sequence[tuple[int, int]]) -> BenchComparison:
         """Two rows or more, each named by its bench and its place there. Raises NotFoundError, UsageError."""
@@ -127,8 +129,14 @@ class Benchmarks:
             )
         return BenchModel(file.path, file.name, file.hash, file.size, file.quantization)
 
-    def _check_same(self, bench: Bench) -> None:
-        if bench.complete:
+    def _failed(self, bench: Bench) -> list[Sample]:
+        """What has no value; of a server's model nothing, which can't give all."""
+        paths = [model.path for model in bench.models]
+        samples = self._store.benchmarks.samples(bench.id)
+        return [sample for sample in samples if sample.problem and not is_served(paths[sample.model])]
+
+    def _check_same(self, bench: Bench, failed: Sequence[Sample]) -> None:
+        if bench.complete and not failed:
             raise UsageError(
                 tr("Nothing is left to measure"),
                 tr("Bench {id} is complete.", id=bench.id),

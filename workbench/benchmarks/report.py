@@ -10,6 +10,7 @@ from typing import Final
 from workbench.benchmarks.figures import drifts, figure, local_score, ranked, rate
 from workbench.benchmarks.planning import LOAD_TEST, speed_tests
 from workbench.benchmarks.quality import Judged
+from workbench.benchmarks.served import is_served
 from workbench.evals.metrics.operation import nearest_rank
 from workbench.records.benchmarks import (
     Bench,
@@ -40,7 +41,8 @@ def report(bench: Bench, samples: Sequence[Sample], judged: Judged = Judged()) -
         for number, model in enumerate(bench.models)
     ]
     ranked_rows = _with_ranks(rows, [test.name for test in speed_tests(bench.plan)])
-    return BenchReport(bench, tuple(ranked_rows), judged.dataset)
+    failed = sum(bool(row.problem) and not is_served(row.model.path) for row in rows)
+    return BenchReport(bench, tuple(ranked_rows), judged.dataset, failed)
 
 
 def _row(model: BenchModel, samples: Sequence[Sample], bench: Bench, fastest: float, quality: Rate | None) -> BenchRow:

@@ -34,6 +34,10 @@ class BenchRepository(Protocol):
         """In the order they were measured. Raises NotFoundError."""
         ...
 
+    def take_back(self, samples: Sequence[Sample]) -> None:
+        """Removes samples, so that they are measured again."""
+        ...
+
     def delete(self, bench_id: int) -> None:
         """With its samples. Raises NotFoundError."""
         ...

@@ -207,11 +207,13 @@ class BenchReport:
 
     Attributes:
         dataset: of the evaluation that the rows' quality is of, "" for none; the same cases for all rows.
+        failed: models with a problem; going on tries again what has no value. A server's can't have all.
     """
 
     bench: Bench
     rows: tuple[BenchRow, ...]
     dataset: str = ""
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
