@@ -17,6 +17,7 @@ from screens.style import Line, Tone, content
 from screens.tools.calculators import CalculatorDialog, information
 from screens.tools.form import Answers, FormDialog
 from screens.tools.form import Line as FormLine
+from screens.tools.loads import LoadTestsDialog
 from screens.tools.sheet import SheetDialog
 from screens.tools.tab import ToolTab
 from screens.tools.times import Times, read_times, times_dialog
@@ -203,7 +204,12 @@ class DecideTab(ToolTab):
         elif kind == "bench":
             self._leave_for(self._front.show_bench, int(whose))
         elif kind == "calls":
-            self.jobs.read(self, lambda: read_times(self.desk, whose), self._tell_times)
+            self.jobs.read(self, lambda: read_times(self.desk, whose.rpartition("#")[2]), self._tell_times)
+        elif kind == "load":
+            loads = self.desk.servers.loads
+            self.jobs.read(
+                self, loads.all, lambda found: self.app.push_screen(LoadTestsDialog(self.desk, self.jobs, found))
+            )
         elif kind == "cost":
             self._front.action_tools("money")
 

@@ -20,7 +20,9 @@ from workbench.records.benchmarks import BenchManifest, BenchModel, BenchPlan, M
 from workbench.records.decisions import Criterion, Option, Sheet, Value
 from workbench.records.evals import DecisionRecord
 from workbench.records.money import Price, Usage
+from workbench.records.servers import Flight
 from workbench.records.usage import Call
+from workbench.servers.concurrency import summary
 
 
 @pytest.fixture
@@ -93,7 +95,7 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     assert desk.decisions.measured("calls:m:ttft").value == 500
     assert desk.decisions.measured("cost:local#m:call").value == pytest.approx((1_000 * 2 + 11 * 8) / 1e6)
     assert desk.decisions.measured("cost:m:output").value == 8
-    for nothing in ("calls:nobody:p95", "calls:m:colour", "cost:m:colour"):
+    for nothing in ("calls:nobody:p95", "calls:m:colour", "cost:m:colour", "load:m:p95"):
         with pytest.raises(NotFoundError, match="names no figure"):
             desk.decisions.measured(nothing)
     desk.money.ledger.record(Call(datetime.now(UTC), "http://b:1", "m", "ask", Usage(1, 11), 9_000.0, ttft_ms=1_000.0))
@@ -104,6 +106,18 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     speed = desk.money.speed("m")
     assert speed is not None
     assert (speed.tokens_per_second, speed.evidence) == (1.25, "ledger, calls: 1, http://b:1")
+    flights = [Flight(n / 10, 0.1, n / 10 + 1.0, 32) for n in range(20)]  # 640 tokens in 2.9 s, ten at once
+    desk.servers.loads.keep(replace(summary("http://b:1", "/models/m", 10, flights), created=datetime.now(UTC)))
+    assert desk.money.speed("m") == speed  # another file's
+    desk.servers.loads.keep(replace(summary("http://b:1", "m", 10, flights), created=datetime.now(UTC)))
+    batched = desk.money.speed("m")
+    assert batched is not None
+    assert batched.tokens_per_second == pytest.approx(640 / 2.9)
+    assert batched.evidence.startswith("load test of ")
+    assert desk.decisions.measured("load:m:tokens").value == pytest.approx(640 / 2.9)
+    p95 = desk.decisions.measured("load:http://b:1#m:p95")
+    assert (p95.value, p95.low, p95.high) == (pytest.approx(1_000), pytest.approx(1_000), pytest.approx(1_000))
+    assert desk.decisions.measured("load:m:ttft").value == pytest.approx(100)
     p95 = desk.decisions.measured("calls:local#m:p95")
     desk.decisions.write("by measure", "speed 1 less\nm: speed=calls:local#m:p95")
     assert desk.decisions.sheet("by measure").options[0].values["speed"] == p95

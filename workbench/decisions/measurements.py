@@ -17,9 +17,12 @@ from workbench.i18n import tr
 from workbench.money.costs import call_cost
 from workbench.money.money import LOCAL, Money
 from workbench.records.decisions import Value
+from workbench.records.servers import short_name
 
-LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128, calls:MODEL:p95, cost:PROVIDER#MODEL:call"
-_SENTENCE: Final = re.compile(r"(.*) \(((?:run|bench|calls|cost):.+)\)")
+LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128, calls:MODEL:p95, load:MODEL:p95, cost:PROVIDER#MODEL:call"
+_NAMED: Final = ("calls", "load", "cost")
+"""Kinds of links that name a model, which may hold colons."""
+_SENTENCE: Final = re.compile(r"(.*) \(((?:run|bench|calls|load|cost):.+)\)")
 
 
 def links_in(sentences: Iterable[str]) -> dict[str, str]:
@@ -33,6 +36,8 @@ class Measurements:
     ``run:ID:METRIC`` is an evaluation's metric over all its cases; ``bench:ID:MODEL:TEST`` a benchmark's speed;
     ``calls:MODEL:ttft|tpot|p95`` of the ledger's calls, in milliseconds: medians, and the time that 95 % stay under; of
     those on one server as ``calls:URL#MODEL:…`` ("local" for here), which has to be said where there are several;
+    ``load:MODEL:p50|p95|ttft|tokens`` of a model's newest load test (or ``load:URL#MODEL:…``): times in milliseconds,
+    tokens per second of all answers together;
     ``cost:PROVIDER#MODEL:input|output|call`` a price of a million tokens, or the model's mean call at it.
     """
 
@@ -51,8 +56,12 @@ class Measurements:
         whose, _, figure = rest.rpartition(":")
         if kind in ("run", "bench") and number.isdecimal() and name:
             found = self._of_run(int(number), name) if kind == "run" else self._of_bench(int(number), name)
-        elif kind in ("calls", "cost") and whose and figure:
-            found = self._of_calls(whose, figure) if kind == "calls" else self._of_price(whose, figure)
+        elif (
+            (of := {"calls": self._of_calls, "load": self._of_load, "cost": self._of_price}.get(kind))
+            and whose
+            and figure
+        ):
+            found = of(whose, figure)
         else:
             raise UsageError(
                 tr("Not a link to a measurement"),
@@ -95,6 +104,18 @@ class Measurements:
             return None
         found = order_interval(np.array(measured), q)
         return Value(found.value, found.low, found.high)
+
+    def _of_load(self, whose: str, figure: str) -> Value | None:
+        place, _, model = whose.rpartition("#")
+        loads = self._money.loads
+        tests = [test for test in loads.all(place) if model in (test.model, short_name(test.model))]
+        if not tests:
+            return None
+        if figure == "tokens":
+            return Value(tests[0].tokens_per_second)
+        name = "ttft_p50" if figure == "ttft" else figure
+        found = next((f.now for f in loads.figures(tests[0], tests[0]) if f.name == name), None)
+        return Value(found.value * 1000, found.low * 1000, found.high * 1000) if found else None
 
     def _of_price(self, name: str, figure: str) -> Value | None:
         price = self._money.price(name)

@@ -13,7 +13,9 @@ from workbench.i18n import tr
 from workbench.money.costs import amount, call_cost, is_stale
 from workbench.ports import EntryRepository
 from workbench.records.money import Price, Spent, Usage
+from workbench.records.servers import short_name
 from workbench.records.usage import UsageSum
+from workbench.servers.loads import LoadTests
 from workbench.usage import Ledger
 from workbench.usage.ledger import Group, added
 
@@ -34,11 +36,17 @@ class Money:
 
     def __init__(self, entries: EntryRepository, ledger: Ledger, benchmarks: Benchmarks) -> None:
         self._entries, self._ledger, self._benchmarks = entries, ledger, benchmarks
+        self._loads = LoadTests(entries)
 
     @property
     def ledger(self) -> Ledger:
         """Every call of a model: tokens, times, sums."""
         return self._ledger
+
+    @property
+    def loads(self) -> LoadTests:
+        """Load tests of servers."""
+        return self._loads
 
     def prices(self) -> tuple[Price, ...]:
         """By provider and model."""
@@ -104,11 +112,25 @@ class Money:
         return summed.seconds / summed.calls if summed else None
 
     def speed(self, model: str) -> Speed | None:
-        """Generated tokens per second of a model: of its newest bench, else of the ledger; None where neither has any.
+        """Generated tokens per second of a model, None where none were measured.
 
-        A bench's is one request at a time; a server that batches does more, which its load test tells. Of the ledger
-        only the calls to where the newest one went count: speeds of several servers don't mix.
+        Of its newest bench, else of the ledger: one request at a time. A server that batches does more: where that was
+        measured, by the load test in which it wrote most.
         """
+        alone, together = self._speed_alone(model), self._speed_together(model)
+        measured = [speed for speed in (alone, together) if speed]
+        return max(measured, key=lambda speed: speed.tokens_per_second, default=None)
+
+    def _speed_together(self, model: str) -> Speed | None:
+        tests = [test for test in self._loads.all() if short_name(test.model) == model and not test.failed]
+        if not tests:
+            return None
+        most = max(tests, key=lambda test: test.tokens_per_second)
+        when = f"{most.created.astimezone():%Y-%m-%d %H:%M}"
+        return Speed(most.tokens_per_second, tr("load test of {when}, {rate}/s", when=when, rate=f"{most.rate:g}"))
+
+    def _speed_alone(self, model: str) -> Speed | None:
+        """Of the ledger only the calls to where the newest one went count: speeds of several servers don't mix."""
         for bench in self._benchmarks.benches():
             rows = self._benchmarks.report(bench.id).rows if any(m.name == model for m in bench.models) else ()
             for row in rows:
