@@ -56,11 +56,8 @@ class Measurements:
         whose, _, figure = rest.rpartition(":")
         if kind in ("run", "bench") and number.isdecimal() and name:
             found = self._of_run(int(number), name) if kind == "run" else self._of_bench(int(number), name)
-        elif (
-            (of := {"calls": self._of_calls, "load": self._of_load, "cost": self._of_price}.get(kind))
-            and whose
-            and figure
-        ):
+        elif kind in _NAMED and whose and figure:
+            of = {"calls": self._of_calls, "load": self._of_load, "cost": self._of_price}[kind]
             found = of(whose, figure)
         else:
             raise UsageError(
