@@ -33,6 +33,11 @@ def test_the_list_stays_what_it_was(folder: Path, cli: Cli) -> None:
         assert f"  {command} " in help_text
 
 
+def test_without_a_model_it_says_where_to_get_one(home: Path, cli: Cli) -> None:
+    assert "workbench starter" in cli("models").out
+    assert "workbench starter" in cli("chat", "-m", "Hi").err
+
+
 def test_a_note_is_written_shown_listed_and_cleared(folder: Path, cli: Cli) -> None:
     cli("models", "note", "Tiny-F16", "--for", "drafts", "--review", "2020-01-31")
     shown = cli("models", "show", "Tiny-F16").out

@@ -233,7 +233,7 @@ def load(desk: Desk, model: str, line: StatusLine, settings: LoadSettings | None
         raise NotFoundError(
             tr("No such model"),
             tr("There is no model “{name}”.", name=model),
-            tr("workbench models lists the files there are."),
+            tr("workbench models lists the files there are; workbench starter fetches a small one."),
         )
     for progress in desk.open_model(path, settings):
         line.say(tr("loading {name}: {percent} %", name=model, percent=round(progress.fraction * 100)))

@@ -70,6 +70,8 @@ def list_models(
         fits = desk.library.memory(found, settings)
     if as_json:
         print_json(fits if show_memory else found)
+    elif not found:
+        say(tr("No GGUF files yet: --add FOLDER looks in one, workbench starter fetches a small one."))
     elif show_memory:
         _show_memory(found, fits)
     else:
