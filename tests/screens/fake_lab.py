@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.screens.fake_sets import WHEN, FakeSets
 from workbench.errors import NotFoundError, UsageError
+from workbench.evals.collecting.documents import Unpacked
 from workbench.evals.deciding.gates import check_gates, parse_gates
 from workbench.evals.deciding.threshold import risk_coverage
 from workbench.evals.measuring.compare import compare_runs
@@ -145,8 +146,12 @@ class FakeLab(FakeSets):
             RowProblem(3, "there is no [b]“question”[/b]"),
             RowProblem(7, "a gold span is empty", skipped=False),
         )
-        dataset = next(d for d in self.datasets() if d.name == name)
-        return Imported(dataset, problems if Path(path).suffix == ".toml" else (), "jsonl")
+        dataset = replace(next(d for d in self.datasets() if d.name == name), collection=collection)
+        brings = Path(path).suffix == ".squad" and not collection
+        return Imported(dataset, problems if Path(path).suffix == ".toml" else (), "jsonl", brings)
+
+    def unpack_documents(self, path: str) -> Unpacked:
+        return Unpacked(Path(path).with_suffix(".documents"), 12, ())
 
     # -- runs ------------------------------------------------------------------------------------------------------
 

@@ -489,6 +489,31 @@ async def test_an_import_lists_the_rows_that_stayed_out_and_a_wrong_file_says_wh
         assert isinstance(app.screen, ErrorDialog)
 
 
+@pytest.mark.parametrize("answer", ["y", "n"])
+async def test_an_import_offers_to_bring_its_documents_in_and_comes_in_again_after_them(
+    answer: str, tmp_path: Path
+) -> None:
+    (tmp_path / "faro.squad").write_text("{}", "utf-8")
+    desk = FakeDesk()
+    asked: list[str] = []
+    imported = desk.evals.import_file
+    desk.evals.import_file = lambda path, name="", collection="": (  # type: ignore[method-assign]  # watched
+        asked.append(collection) or imported(path, name, collection)
+    )
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await on_evals(pilot, "i")
+        await type_text(pilot, str(tmp_path / "faro.squad"))
+        assert "Bring its documents in?" in await press(pilot, "enter")
+        seen = await press(pilot, answer)
+        assert asked == (["", "faro"] if answer == "y" else [""])
+        assert (app.ingest is not None) == (answer == "y")
+        if app.ingest:
+            assert app.ingest.collection == "faro"
+            seen = await press(pilot, "escape")
+        assert "faro · 2 cases" in seen
+
+
 async def test_a_trec_run_joins_the_dataset_under_the_cursor(tmp_path: Path) -> None:
     (tmp_path / "theirs.run").write_text("q-001 Q0 faq 1 9 bm25\nbad\n", "utf-8")
     app = app_on(FakeDesk())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from screens.ingest import IngestScreen
 from screens.widgets.answer import AnswerPane
 from storage import open_store
 from tests.library import NAME, open_library
-from tests.screens.helpers import WIDE, screen_text, sees, settle, type_text, until
+from tests.screens.helpers import WIDE, screen_text, settle, type_text, until
 from workbench.desk import Desk
-from workbench.records.cases import GoldSpan
 from workbench.records.corpus import IngestRequest
 
 DEMO = Path(workbench.__file__).parent / "demo" / "faro" / "en"
@@ -104,28 +102,3 @@ async def test_enter_with_a_filter_that_does_not_parse_keeps_the_answer(tmp_path
             assert len(desk.traces()) == 1
     finally:
         desk.close()
-
-
-@pytest.mark.model
-async def test_a_dataset_brings_its_documents_in_and_its_gold_is_placed_in_them(desk: Desk, tmp_path: Path) -> None:
-    context = "The lighthouse was built in 1874. Its lamp weighs 310 kilograms."
-    asked = {"id": "1", "question": "When was it built?", "answers": [{"text": "1874", "answer_start": 28}]}
-    squad = {"data": [{"title": "Faro", "paragraphs": [{"context": context, "qas": [asked]}]}]}
-    (tmp_path / "faro.json").write_text(json.dumps(squad), "utf-8")
-    app = WorkbenchApp(desk)
-    async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f4")
-        await settle(pilot)
-        await pilot.press("i")
-        await settle(pilot)
-        await type_text(pilot, str(tmp_path / "faro.json"))
-        await pilot.press("enter")
-        await sees(pilot, "Bring its documents in?")
-        await pilot.press("y")
-        await until(pilot, lambda: app.ingest is not None and app.ingest.done)
-        await settle(pilot)
-        assert [d.source_id for d in desk.documents("faro")] == ["Faro/1"]
-        (case,) = desk.evals.cases("faro")
-        assert case.gold == (GoldSpan("Faro/1", 28, 32, 3),)
-        assert desk.evals.dataset("faro").collection == "faro"
