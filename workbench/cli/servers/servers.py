@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, replace
+from dataclasses import astuple, replace
 from typing import Final
 
 import click
@@ -14,6 +14,7 @@ from workbench.cli.front import FrontEnds
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold
+from workbench.records.codec import encode
 from workbench.records.servers import ContractReport, LoadFigure, LoadTest, Server, ServerState, short_name
 from workbench.servers.contract import markdown
 from workbench.servers.discovery import endpoint_of
@@ -48,7 +49,7 @@ def servers(context: click.Context, as_json: bool) -> None:
         found = tuple(desk.servers.discover(stop))
         states = [desk.servers.state(server) for server in found]
     if as_json:
-        print_json([{**asdict(server), "state": state} for server, state in zip(found, states, strict=True)])
+        print_json([{**encode(server), "state": encode(state)} for server, state in zip(found, states, strict=True)])
     elif not found:
         say(tr("No server answers on the usual ports of this machine. Add one: workbench servers add URL"))
     for server, state in () if as_json else zip(found, states, strict=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import date
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.money.costs import call_cost, hit_ratio, is_stale
 from workbench.money.money import spent_words
+from workbench.records.codec import encode
 from workbench.records.money import Price, Spent, Waterfall
 from workbench.records.usage import Call, UsageSum
 from workbench.usage.ledger import GROUPS, Group
@@ -43,7 +43,7 @@ def usage(context: click.Context, groups: tuple[str, ...], price: str, as_json: 
         spent, total = desk.money.spent(by), desk.money.spent(())
         at = desk.money.price(price) if price else None
         if as_json:
-            print_json([{**asdict(one), "cost": cost} for one, cost in spent])
+            print_json([{**encode(one), "cost": encode(cost)} for one, cost in spent])
         elif not spent:
             say(tr("No model was called yet."))
         else:
@@ -61,6 +61,8 @@ def _print_sums(spent: Sums, total: Sums, by: Sequence[Group], price: Price | No
     if len(rows) > 1:
         rows += [[tr("together"), *[""] * (len(by) - 1), *_row(one, cost, [], price)] for one, cost in total]
     print_table(head, rows, right=range(len(by), len(head)))
+    if is_stale(price, date.today()) if price else any(cost.stale for _, cost in total):
+        say(tr("!: a price that was looked up over 90 days ago."))
     if price is None and any(cost.amounts and cost.unpriced for _, cost in total):
         say(tr("?: calls without a known price: {count}.", count=sum(cost.unpriced for _, cost in total)))
 
