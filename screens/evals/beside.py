@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -14,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from screens.dialogs import HELP, ErrorDialog
+from screens.evals.decide import ExportDialog, write_file
 from screens.evals.words import change_line, estimate_parts, run_words
 from screens.style import Line, Tone, content, shorten
 from screens.widgets.grid import Column, Grid, Row
@@ -44,6 +46,7 @@ class BesideScreen(ModalScreen[int]):
         Binding("left", "turn(-1)", "Metric before", id="beside.before"),
         Binding("right", "turn(1)", "Next metric", id="beside.next"),
         Binding("l", "ladder", "Ladder", id="beside.ladder", tooltip="Each run against the one before it, paired"),
+        Binding("x", "export", "Export", id="beside.export", tooltip="The runs, best on top, as LaTeX or Markdown"),
         *HELP,
     ]
 
@@ -59,7 +62,7 @@ class BesideScreen(ModalScreen[int]):
     def compose(self) -> ComposeResult:
         """The table over the plot."""
         with Vertical(classes="dialog wide") as box:
-            box.border_subtitle = content(tr("←→ metric · l ladder · enter goes to the run · esc closes"))
+            box.border_subtitle = content(tr("←→ metric · l ladder · x export · enter: the run · esc closes"))
             yield Grid(
                 [
                     Column("", 4, "right"),
@@ -149,6 +152,22 @@ class BesideScreen(ModalScreen[int]):
 
     def _failed(self, error: WorkbenchError) -> None:
         self.app.push_screen(ErrorDialog(error))
+
+    def action_export(self) -> None:
+        """Asks for a file, then writes the ranking to it."""
+        runs = [report.run.id for report in self._reports]
+        self.app.push_screen(ExportDialog("runs.tex", (".tex", ".md")), lambda path: self._export(runs, path))
+
+    def _export(self, runs: Sequence[int], path: Path | None) -> None:
+        if path is None:
+            return
+        form: Literal["latex", "markdown"] = "latex" if path.suffix.lower() == ".tex" else "markdown"
+        self.jobs.read(
+            self,
+            lambda: write_file(path, self.desk.evals.export_ranking(runs, form)),
+            lambda written: self.notify(tr("Written: {path}", path=written), timeout=5, markup=False),
+            self._failed,
+        )
 
     @on(Grid.Opened)
     def to_run(self, event: Grid.Opened) -> None:

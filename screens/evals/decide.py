@@ -151,6 +151,7 @@ class DecisionScreen(PassageDialog):
     CSS_PATH = "../dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "export", "Write", id="decision.export", tooltip="To a Markdown file"),
+        *HELP,
     ]
 
     def __init__(self, decision_id: int, words: str, export: Callable[[], object]) -> None:
@@ -163,8 +164,8 @@ class DecisionScreen(PassageDialog):
 
 
 class ExportDialog(ModalScreen[Path]):
-    """Asks for the file that a report or a decision is written to; its ending says how. One that is there is replaced
-    only on a second enter."""
+    """Asks for the file that a report, a decision or a table of runs is written to; its ending says how. One that is
+    there is replaced only on a second enter."""
 
     CSS_PATH = "evals.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close", id="report.close"), *HELP]
@@ -178,10 +179,9 @@ class ExportDialog(ModalScreen[Path]):
     def compose(self) -> ComposeResult:
         """One line."""
         with Vertical(classes="dialog small") as box:
-            report = len(self._forms) > 1
-            box.border_title = content(tr("Write the report") if report else tr("Write the decision"))
+            box.border_title = content(tr("Write a file"))
             box.border_subtitle = content(tr("enter writes · esc closes"))
-            if report:
+            if self._forms == FORMS.keys():
                 hint = tr(".md is Markdown, .html a page, .tex a table of all runs of the dataset.")
                 yield Static(content((hint, Tone.DIM)))
             yield field("path", tr("File"), self._suggestion)

@@ -29,8 +29,9 @@ from workbench.evals.reporting.markup import (
 from workbench.evals.reporting.reports import (
     comparison_page,
     decision_markdown,
-    ranking_latex,
+    ranking,
     report_page,
+    runs_table,
     stage_title,
 )
 from workbench.records.codec import encode
@@ -197,33 +198,48 @@ def test_latex_is_escaped() -> None:
     )
 
 
+def test_runs_of_several_k_stand_in_one_column_each_with_its_own() -> None:
+    runs = [
+        make_report(
+            run(n, RunConfig("faq", title=f"k={k}")), [result("a", True, {f"recall@{k}": value, "mrr": 0.5})], []
+        )
+        for n, (k, value) in enumerate([(1, 0.4), (5, 0.9)], 1)
+    ]
+    table = ranking(runs)
+    assert table.head[:4] == ("Run", "n", "Passed", "Recall@k")
+    assert [row[3][:5] for row in runs_table(runs).rows] == ["0.400", "0.900"]
+    assert runs_table(runs[:1]).head[3] == "Recall@1"
+
+
 def test_a_ranking_puts_the_best_first_and_those_without_the_metric_last() -> None:
     lacking = make_report(run(9, RunConfig("faq", title="none")), [result("a", None)], [])
-    table = ranking_latex([lacking, _report(20, 1, "worse"), _report(35, 2, "better")], ["recall@5", "latency_p95_ms"])
+    table = to_latex(
+        ranking([lacking, _report(20, 1, "worse"), _report(35, 2, "better")], ["recall@5", "latency_p95_ms"])
+    )
     rows = table.splitlines()[4:7]
     assert [row.split(" & ")[0] for row in rows] == [r"\#2 better", r"\#1 worse", r"\#9 none"]
     assert "0.875 [0.739, 0.945]" in rows[0]
     assert rows[2].endswith(r"– & – \\")
     assert " n=" not in rows[0]  # the row's own n
-    assert "5.0 ms [5.0, 5.0]" in ranking_latex([_report()], ["latency_p95_ms"])
+    assert "5.0 ms [5.0, 5.0]" in to_latex(ranking([_report()], ["latency_p95_ms"]))
 
 
 def test_an_interval_of_fewer_cases_than_the_row_tells_its_own_n() -> None:
     scored = [result(f"c{i}", i < 9, {"recall@5": float(i < 9)}) for i in range(10)]
     unscored = [result(f"u{i}", None) for i in range(4)]
     report = make_report(run(1, RunConfig("faq")), [*scored, *unscored], [])
-    (row,) = ranking_latex([report], ["recall@5"]).splitlines()[4:5]
+    (row,) = to_latex(ranking([report], ["recall@5"])).splitlines()[4:5]
     assert row.split(" & ")[1] == "14"
     assert row.endswith(r"] n=10 \\")
 
 
 def test_a_ranked_run_without_a_title_is_named_by_what_it_ran() -> None:
     report = make_report(run(3, RunConfig("faq", layer="chain"), model="SmolLM2"), [result("a", True)], [])
-    assert r"\#3 chain · lexical+dense · SmolLM2 & 1" in ranking_latex([report])
+    assert r"\#3 chain · lexical+dense · SmolLM2 & 1" in to_latex(ranking([report]))
 
 
 def test_a_ranking_of_nothing_is_a_table() -> None:
-    assert ranking_latex([]).startswith("\\begin{tabular}")
+    assert to_latex(ranking([])).startswith("\\begin{tabular}")
 
 
 def test_a_decision_record() -> None:

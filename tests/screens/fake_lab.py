@@ -16,10 +16,10 @@ from workbench.evals.deciding.gates import check_gates, parse_gates
 from workbench.evals.deciding.threshold import risk_coverage
 from workbench.evals.measuring.compare import compare_runs
 from workbench.evals.measuring.scoring import make_report
-from workbench.evals.reporting.markup import to_html, to_markdown
+from workbench.evals.reporting.markup import Page, to_html, to_latex, to_markdown
 from workbench.evals.reporting.reports import (
     decision_markdown,
-    ranking_latex,
+    ranking,
     report_page,
 )
 from workbench.evals.running.failure import autopsy
@@ -329,10 +329,14 @@ class FakeLab(FakeSets):
 
     def export_report(self, run_id: int, form: str = "markdown", against: int = 0) -> str:
         if form == "latex":
-            return ranking_latex([self.report(run.id) for run in self.runs()])
+            return to_latex(ranking([self.report(run.id) for run in self.runs()]))
         compared = self.compare(against, run_id) if against else None
         page = report_page(self.report(run_id), self.results(run_id), comparison=compared)
         return to_html(page) if form == "html" else to_markdown(page)
+
+    def export_ranking(self, run_ids: Sequence[int], form: str = "markdown") -> str:
+        table = ranking([self.report(run_id) for run_id in run_ids])
+        return to_latex(table) if form == "latex" else to_markdown(Page("", (table,)))
 
     # -- labels, gates, decisions ----------------------------------------------------------------------------------
 

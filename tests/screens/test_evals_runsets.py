@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from textual.screen import ModalScreen
@@ -89,7 +90,7 @@ async def test_a_sweep_that_is_stopped_keeps_what_ended(monkeypatch: pytest.Monk
         assert [run.status for run in desk.evals.runs()[:-3]] == ["stopped", "complete"]
 
 
-async def test_chosen_runs_stand_side_by_side() -> None:
+async def test_chosen_runs_stand_side_by_side_and_are_written_as_a_table(tmp_path: Path) -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await on_evals(pilot, "L")
@@ -99,6 +100,14 @@ async def test_chosen_runs_stand_side_by_side() -> None:
         assert isinstance(app.screen, BesideScreen)
         assert "2 runs" in seen
         assert "2 hybrid rrf" in seen
+        await press(pilot, "x")
+        app.screen.query_one("#path", Input).value = str(tmp_path / "runs.tex")
+        await press(pilot, "enter")
+        rows = (tmp_path / "runs.tex").read_text("utf-8").splitlines()
+        assert [row.split(" & ")[0] for row in rows if row.startswith(r"\#")] == [
+            r"\#1 bm25",
+            r"\#2 retrieval · lexical+dense",
+        ]
         await press(pilot, "escape")
         assert app.screen.query_one("#runs-grid", Grid).key == "3/xquad-es"
 

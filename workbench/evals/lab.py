@@ -19,7 +19,7 @@ from workbench.evals.measuring.compare import beside_baseline, compare_runs, p_t
 from workbench.evals.measuring.compare import verdict as verdict_text
 from workbench.evals.measuring.scoring import HEADLINES, describe, make_report
 from workbench.evals.reporting import reports
-from workbench.evals.reporting.markup import Page, to_html, to_markdown
+from workbench.evals.reporting.markup import Page, to_html, to_latex, to_markdown
 from workbench.i18n import tr
 from workbench.records.evals import (
     DecisionRecord,
@@ -77,7 +77,7 @@ class EvalLab(JudgeLab):
         if form == "latex":
             shown = report.run.config
             others = [r for r in self.runs(shown.dataset) if r.config.layer == shown.layer and r.status == "complete"]
-            return reports.ranking_latex([report, *(self.report(r.id) for r in others if r.id != run_id)])
+            return to_latex(reports.ranking([report, *(self.report(r.id) for r in others if r.id != run_id)]))
         gates = [(one, check_gates(report, one)) for one in self._gates_for(report.run)]
         compared = self.compare(against, run_id) if against else None
         return _written(reports.report_page(report, self.results(run_id), gates, compared), form)
@@ -90,6 +90,11 @@ class EvalLab(JudgeLab):
     def export_comparison(self, a: int, b: int, form: Literal["markdown", "html"] = "markdown") -> str:
         """The comparison as a text to hand on."""
         return _written(reports.comparison_page(self.compare(a, b)), form)
+
+    def export_ranking(self, run_ids: Sequence[int], form: Literal["markdown", "latex"] = "markdown") -> str:
+        """Runs in a table, the best on top. Raises NotFoundError."""
+        table = reports.ranking([self.report(run_id) for run_id in run_ids])
+        return to_latex(table) if form == "latex" else to_markdown(Page(tr("Runs side by side"), (table,)))
 
     def ladder(self, run_ids: Sequence[int]) -> tuple[RunComparison, ...]:
         """Each run against the one before it: what each rung of an ablation brings. Raises as ``compare``."""

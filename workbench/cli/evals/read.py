@@ -66,13 +66,18 @@ def compare(front: FrontEnds, a: str, b: str, as_json: bool, form: Literal["mark
 @group.command()
 @click.argument("runs", metavar="RUN RUN…", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--ranking", "form", type=click.Choice(["markdown", "latex"]), help="A table of them, the best on top.")
 @click.pass_obj
-def ladder(front: FrontEnds, runs: tuple[str, ...], as_json: bool) -> None:
+def ladder(front: FrontEnds, runs: tuple[str, ...], as_json: bool, form: Literal["markdown", "latex"] | None) -> None:
     """Puts runs in the order given, each against the one before it: what each step of an ablation brings."""
     if len(runs) < 2:
         raise UsageError(tr("No ladder"), tr("A ladder has at least two runs."), tr("List them: workbench eval list"))
     with front.desk("read") as desk:
-        steps = desk.evals.ladder([run_number(desk, run) for run in runs])
+        numbers = [run_number(desk, run) for run in runs]
+        if form:
+            click.echo(desk.evals.export_ranking(numbers, form), nl=False)
+            return
+        steps = desk.evals.ladder(numbers)
     if as_json:
         print_json(steps)
     else:

@@ -11,7 +11,7 @@ from typing import Final
 from workbench.cli.display import duration, print_table, say
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import describe
-from workbench.evals.measuring.standings import Standing, standings, verdict_of
+from workbench.evals.measuring.standings import Standing, family, standings, verdict_of
 from workbench.evals.reporting.plots import plot_lines
 from workbench.evals.reporting.reports import (
     counted_text,
@@ -20,6 +20,7 @@ from workbench.evals.reporting.reports import (
     headline_metrics,
     judged_text,
     run_name,
+    runs_table,
     stage_title,
 )
 from workbench.i18n import tr
@@ -88,24 +89,12 @@ def print_warnings(warnings: Sequence[str]) -> None:
 
 
 def print_sweep(reports: Sequence[RunReport]) -> None:
-    """Runs as rows, their headline metrics as columns; @k is each run's own k."""
-    named = [{name.partition("@")[0]: name for name in headline_metrics(r.overall.metrics)} for r in reports]
-    families = list(dict.fromkeys(family for names in named for family in names))
-    rows = [
-        (
-            run_name(r.run),
-            f"{r.overall.cases:,}",
-            *(
-                counted_text(names[f], r.overall.metrics[names[f]], r.overall.cases) if f in names else "–"
-                for f in families
-            ),
-        )
-        for r, names in zip(reports, named, strict=True)
-    ]
-    titles = (describe(named[0].get(family, family)).title.partition("@") for family in families)
-    print_table((tr("run"), "n", *(f"{title}@k" if at else title for title, at, _ in titles)), rows, right=(1,))
-    if families:
-        _print_standings(standings(reports, families[0]))
+    """Runs as rows, their headline metrics as columns; then where they stand by the first."""
+    table = runs_table(reports)
+    print_table(table.head, table.rows, right=(1,))
+    first = next(iter(headline_metrics(reports[0].overall.metrics)), "")
+    if first:
+        _print_standings(standings(reports, family(first)))
 
 
 def _print_standings(found: Sequence[Standing]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from workbench.evals.deciding.gates import gate_text, written_late
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import HEADLINES, describe
+from workbench.evals.measuring.standings import family
 from workbench.evals.reporting.markup import (
     Block,
     Bullets,
@@ -17,7 +18,6 @@ from workbench.evals.reporting.markup import (
     Page,
     Paragraph,
     Table,
-    to_latex,
     to_markdown,
 )
 from workbench.i18n import tr
@@ -177,24 +177,45 @@ def report_page(
     return Page(f"{tr('Run')} {run_name(report.run)}", (*blocks, *_manifest(report.run)))
 
 
-def ranking_latex(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> str:
-    """Runs as rows of a LaTeX table, the best by the first metric on top; a run without that metric comes last.
+def ranking(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> Table:
+    """Runs as rows, the best by the first metric on top; a run without that metric comes last.
 
     Args:
-        metrics: names of columns; the headline metrics that the first run has when none is given.
+        metrics: names of columns; the headline metrics of the runs when none is given, each run's own k at "@k".
     """
-    names = tuple(metrics) or (headline_metrics(reports[0].overall.metrics) if reports else ())
-    better = describe(names[0]).higher_is_better if names else True
+    own = _own_metrics(reports[:1], metrics)
+    first = next(iter(own[0]), "") if own else ""
 
     def place(report: RunReport) -> tuple[bool, float]:
-        found = report.overall.metrics.get(names[0]) if names else None
-        return (found is None, 0.0 if found is None else found.value * (-1 if better else 1))
+        name = _own_metrics([report], metrics)[0].get(first, "")
+        found = report.overall.metrics.get(name)
+        return (found is None, 0.0 if found is None else found.value * (-1 if describe(name).higher_is_better else 1))
 
+    return runs_table(sorted(reports, key=place), metrics)
+
+
+def runs_table(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> Table:
+    """The same in the order given."""
+    own = _own_metrics(reports, metrics)
+    columns = dict.fromkeys(column for names in own for column in names)
     rows = tuple(
-        (_told_apart(r.run), str(r.overall.cases), *_cells(r.overall, names)) for r in sorted(reports, key=place)
+        (_told_apart(r.run), f"{r.overall.cases:,}", *_cells(r.overall, [names.get(c, "") for c in columns]))
+        for r, names in zip(reports, own, strict=True)
     )
-    head = (tr("Run"), "n", *(describe(name).title for name in names))
-    return to_latex(Table(head, rows, tuple(range(1, len(head)))))
+    head = (tr("Run"), "n", *(_column_title({names[c] for names in own if c in names}) for c in columns))
+    return Table(head, rows, tuple(range(1, len(head))))
+
+
+def _own_metrics(reports: Sequence[RunReport], metrics: Sequence[str]) -> list[dict[str, str]]:
+    """Column → the metric that a run has for it: a column of no metric in particular is a family, "recall"."""
+    if metrics:
+        return [{name: name for name in metrics} for _ in reports]
+    return [{family(name): name for name in headline_metrics(r.overall.metrics)} for r in reports]
+
+
+def _column_title(names: Set[str]) -> str:
+    title, at, k = describe(min(names)).title.partition("@")
+    return title + at + (k if len(names) == 1 else "k" if at else "")
 
 
 def _told_apart(run: Run) -> str:
