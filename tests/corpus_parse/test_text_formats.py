@@ -201,6 +201,11 @@ def test_escaped_letters_are_stored_as_letters_and_nothing_else_is() -> None:
     assert document.text == r'["año 😀 \"q\" \\u00f1 \" \ud800 \u001b"]'
 
 
+def test_a_broken_escape_is_one_bad_line_and_no_unreadable_file() -> None:
+    document = parsed('{"a": "\\u12"}\n{"a": "fine"}\n', "e.jsonl")
+    assert "(line 1)" in document.warnings[0]
+
+
 def test_a_bad_json_line_is_named_and_the_others_go_on() -> None:
     document = parsed('{"a": 1}\nnot json\n{"a": 2}\n', "x.jsonl")
     assert "line 2" in document.warnings[0]

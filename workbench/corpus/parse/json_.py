@@ -21,7 +21,7 @@ from workbench.records.corpus import Block, ParsedDocument
 # An element longer than this (characters) that has parts becomes several records: no chunk holds it whole.
 _LARGE: Final = 2_000
 _DEEPEST: Final = 8  # levels that are parted: each one reads its text again
-_ESCAPES: Final = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.")
+_ESCAPES: Final = re.compile(r"((?:\\u[0-9a-fA-F]{4})+)|\\.")
 _SPACE: Final = re.compile(r"\s*")
 _NAMED: Final = 5  # line numbers that a warning names
 # Numbers stay text: nothing here needs their value, and Python refuses to read very long ones.
@@ -78,9 +78,9 @@ def _unescaped(source: str) -> str:
     """The same JSON with ``\\u`` escapes resolved, but for quotes, backslashes, controls and lone surrogates."""
 
     def written(found: re.Match[str]) -> str:
-        if found[0][1] != "u":
+        if not found[1]:
             return found[0]
-        characters = json.loads(f'"{found[0]}"')
+        characters = json.loads(f'"{found[1]}"')
         return "".join(c if c.isprintable() and c not in '"\\' else json.dumps(c)[1:-1] for c in characters)
 
     return _ESCAPES.sub(written, source)
