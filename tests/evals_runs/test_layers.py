@@ -217,7 +217,7 @@ def test_a_task_that_cannot_be_checked_is_unscored(bench: Bench) -> None:
     result = bench.results(RunConfig("faq", layer="model", model="fake.gguf"))["sql"]
     assert (result.passed, result.failure) == (None, "broken_case")
     assert "/nowhere.db" in result.error
-    assert "/nowhere.db" in bench.lab.autopsy(result.run_id, "sql")[1]
+    assert "/nowhere.db" in bench.lab.autopsy(result.run_id, "sql")[0]
     assert bench.lab.report(result.run_id).failures == {"broken_case": 1}
 
 
