@@ -30,7 +30,7 @@ def _told(one: InstalledEmbedder) -> list[Line]:
     used = tr("{count} indexes", count=count(one.indexes))
     figures = [one.runtime, str(one.dimension), tr("{count} tokens", count=count(one.max_tokens)), used]
     prefixes = f"“{one.query_prefix}” “{one.passage_prefix}”" if one.query_prefix or one.passage_prefix else "–"
-    cut = ", ".join(map(str, known.matryoshka)) if known else ""
+    cut = ", ".join(map(str, one.cuts))
     facts = [(tr("prefixes"), prefixes), (tr("licence"), known.licence if known else "?")]
     facts += [(tr("languages"), language_words(known) if known else "?"), (tr("cut to"), cut or "–")]
     head = (f"{'●' if one.default else '◦'} {one.name}", Tone.STRONG)

@@ -24,7 +24,7 @@ from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.corpus.chunking import describe_recipe
 from workbench.i18n import tr
-from workbench.indexing.catalogue import known_model, language_words
+from workbench.indexing.catalogue import language_words
 from workbench.indexing.forms import FORMS, form_name, stored_bytes
 from workbench.records.corpus import VectorForm
 from workbench.records.indexes import BuildProgress, IndexComparison, IndexState, InstalledEmbedder, RecallProgress
@@ -167,14 +167,15 @@ class IndexesScreen(ModalScreen[None]):
         current = self._current
         rows = [Row(one.name, (one.name, (_about(one), Tone.DIM))) for one in found if not one.problem]
         dialog = ChoiceDialog(tr("Which embedder?"), rows, current.index.embedder.name if current else "")
-        self.app.push_screen(dialog, lambda name: self._ask_form(name or "") if name else None)
+        cuts = {one.name: one.cuts for one in found}
+        self.app.push_screen(dialog, lambda name: self._ask_form(name, cuts[name]) if name else None)
 
-    def _ask_form(self, embedder: str) -> None:
+    def _ask_form(self, embedder: str, cuts: Sequence[int]) -> None:
         current = self._current
         if current is None:
             return
-        same, known = current.index.embedder.name == embedder, known_model(embedder)
-        cut = [VectorForm(dimension=d) for d in known.matryoshka if d < known.dimension] if known else []
+        same = current.index.embedder.name == embedder
+        cut = [VectorForm(dimension=fewer) for fewer in cuts]
         rows = [_form_row(form, current if same else None) for form in (*FORMS.values(), *cut)]
         self.app.push_screen(
             ChoiceDialog(tr("How shall it store vectors?"), rows, form_name(current.index.form)),

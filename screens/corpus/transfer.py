@@ -64,11 +64,12 @@ def ask_move(screen: ModeScreen, collection: str) -> None:
 
     def start(how: str, file: str) -> None:
         remove, traces = how.startswith("move"), how.endswith("traces")
-
-        def copy(cancel: Cancel) -> Iterator[ExchangeProgress]:
-            return screen.desk.exchange.copy(collection, file, traces=traces, remove=remove, cancel=cancel)
-
-        _follow(screen, tr("move") if remove else tr("copy"), copy)
+        title = tr("move") if remove else tr("copy")
+        _follow(
+            screen,
+            title,
+            lambda cancel: screen.desk.exchange.copy(collection, file, traces=traces, remove=remove, cancel=cancel),
+        )
 
     def ask_file(how: str | None) -> None:
         if how:

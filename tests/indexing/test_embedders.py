@@ -16,7 +16,7 @@ from workbench.desk import Desk
 from workbench.engine.embedding import open_embedder
 from workbench.engine.embedding_models import GROUP, find_runtime, runtimes
 from workbench.errors import MissingModelError, UsageError
-from workbench.indexing.adding import Prefixes, add_embedder
+from workbench.indexing.adding import Given, add_embedder
 from workbench.indexing.catalogue import known_model, known_models, lint_embedder
 from workbench.ports import Embedder
 from workbench.records.corpus import EmbedderInfo, IngestRequest
@@ -87,7 +87,7 @@ def test_the_embedder_follows_the_index_through_a_switch_and_back(tmp_path: Path
 @pytest.mark.model
 def test_a_gguf_file_embeds_through_the_engine(models: Path) -> None:
     file = models / "gguf" / paths.STARTER_MODEL
-    assert add_embedder(str(file), "small", Prefixes("q: ", "p: ")) == "small"
+    assert add_embedder(str(file), "small", Given("q: ", "p: ")) == "small"
     embedder = open_embedder(paths.embedders_folder() / "small")
     try:
         assert (embedder.info.dimension, embedder.info.pooling, embedder.info.query_prefix) == (576, "mean", "q: ")
@@ -131,7 +131,10 @@ def test_an_onnx_folder_is_copied_with_what_the_table_knows(models: Path, tmp_pa
     (source / "1_Pooling").mkdir()
     for file, values in own.items():
         (source / file).write_text(json.dumps(values), "utf-8")
+    config = json.loads((source / "config.json").read_text("utf-8")) | {"matryoshka_dimensions": [384, 128, 256]}
+    (source / "config.json").write_text(json.dumps(config), "utf-8")
     add_embedder(str(source), "mine")
+    assert open_embedder(paths.embedders_folder() / "mine").info.matryoshka == (384, 256, 128)
     card = json.loads((paths.embedders_folder() / "mine" / "embedder.json").read_text("utf-8"))
     assert (card["query_prefix"], card["passage_prefix"], card["pooling"]) == ("ask: ", "text: ", "cls")
     assert card["max_tokens"] == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.embedders import INFO, HashEmbedder
@@ -108,6 +109,14 @@ def test_what_can_not_be_built_or_dropped_says_why(lab: Lab) -> None:
     lab.indexes.drop(built.id)
     with pytest.raises(NotFoundError):
         lab.indexes.index(built.id)
+    lab.installed["hash"] = HashEmbedder(replace(INFO, matryoshka=(8, 4)))
+    cut = lab.build(form="float32@8").index
+    [vector] = lab.store.search.vectors(
+        cut.id, [lab.store.corpus.chunks(lab.store.corpus.documents(NAME)[0].id, cut.id)[0].id]
+    ).values()
+    assert (len(vector), round(float(np.linalg.norm(vector)), 5)) == (8, 1.0)
+    with pytest.raises(UsageError, match="can be cut to 8, 4"):
+        lab.build(form="float32@5")
     lab.installed["hash"] = HashEmbedder(replace(INFO, fingerprint="hash-2"))
     with pytest.raises(UsageError, match="another hash than the one that is installed"):
         lab.build(form="int8")

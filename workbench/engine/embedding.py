@@ -67,16 +67,21 @@ class EmbedderCard:
     normalised: bool
     model_file: str
     runtime: str = "onnx"
+    matryoshka: tuple[int, ...] = ()
 
 
-_REQUIRED: Final = tuple(name for name in EmbedderCard.__slots__ if name != "runtime")
+_REQUIRED: Final = tuple(name for name in EmbedderCard.__slots__ if name not in ("runtime", "matryoshka"))
 
 
 def read_card(folder: Path) -> EmbedderCard:
     """Raises MissingModelError when there is none, EngineError when it can't be understood."""
     try:
         fields = json.loads((folder / CARD).read_text("utf-8"))
-        return EmbedderCard(**{name: fields[name] for name in _REQUIRED}, runtime=str(fields.get("runtime", "onnx")))
+        return EmbedderCard(
+            **{name: fields[name] for name in _REQUIRED},
+            runtime=str(fields.get("runtime", "onnx")),
+            matryoshka=tuple(map(int, fields.get("matryoshka", ()))),
+        )
     except FileNotFoundError:
         raise _missing(folder, CARD) from None
     except (OSError, ValueError, LookupError, TypeError) as error:
@@ -126,6 +131,7 @@ class ChildEmbedder:
             passage_prefix=card.passage_prefix,
             pooling=card.pooling,
             normalised=card.normalised,
+            matryoshka=card.matryoshka,
         )
 
     @property

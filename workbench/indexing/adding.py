@@ -35,14 +35,20 @@ _BESIDE: Final = (TOKENIZER, "tokenizer_config.json", "config.json", "special_to
 
 
 @dataclass(frozen=True, slots=True)
-class Prefixes:
-    """What a person wants put before texts; None: as the table of known models says."""
+class Given:
+    """What is said of a model.
+
+    Attributes:
+        query, passage: put before texts; None: as the table of known models says, or the model's own files.
+        cut_to: dimensions that it was trained to be cut to (Matryoshka).
+    """
 
     query: str | None = None
     passage: str | None = None
+    cut_to: tuple[int, ...] = ()
 
 
-def add_embedder(source: str, name: str = "", prefixes: Prefixes = Prefixes()) -> str:
+def add_embedder(source: str, name: str = "", given: Given = Given()) -> str:
     """Installs it and returns its name. ONNX files are copied; a GGUF file stays where it is.
 
     Args:
@@ -53,7 +59,7 @@ def add_embedder(source: str, name: str = "", prefixes: Prefixes = Prefixes()) -
         MissingModelError: fastembed can't fetch it.
     """
     if source.startswith(CATALOGUE):
-        return _fetched(source.removeprefix(CATALOGUE), name, prefixes)
+        return _fetched(source.removeprefix(CATALOGUE), name, given)
     path = Path(source).expanduser().resolve()
     if not path.exists():
         raise UsageError(
@@ -62,11 +68,11 @@ def add_embedder(source: str, name: str = "", prefixes: Prefixes = Prefixes()) -
             tr("Name a folder with model.onnx and tokenizer.json, or a .gguf file."),
         )
     if path.is_dir():
-        return _onnx(path, name or path.name, prefixes, {})
-    return _gguf(path, name or path.stem, prefixes)
+        return _onnx(path, name or path.name, given, {})
+    return _gguf(path, name or path.stem, given)
 
 
-def _onnx(folder: Path, name: str, prefixes: Prefixes, told: dict[str, Any]) -> str:
+def _onnx(folder: Path, name: str, given: Given, told: dict[str, Any]) -> str:
     models = sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
     if told:
         models = [folder / told["model_file"]]
@@ -93,7 +99,7 @@ def _onnx(folder: Path, name: str, prefixes: Prefixes, told: dict[str, Any]) -> 
     for file in (*model.parent.glob(f"{model.name}*"), *(folder / part for part in _BESIDE)):
         if file.is_file():
             shutil.copyfile(file, target / file.name)
-    return _write_card(target, card, prefixes, _prompts(folder))
+    return _write_card(target, card, given, _own(folder))
 
 
 def _pooling(folder: Path) -> str:
@@ -102,14 +108,16 @@ def _pooling(folder: Path) -> str:
     return next((name for mode, name in _MODES.items() if modes.get(mode) is True), "")
 
 
-def _prompts(folder: Path) -> Prefixes:
-    """What sentence-transformers puts before questions and passages, where the folder says it."""
+def _own(folder: Path) -> Given:
+    """What its own files say of prompts (as sentence-transformers writes them) and of cuts."""
     said = _json(folder / "config_sentence_transformers.json").get("prompts")
     prompts = {name: text for name, text in said.items() if isinstance(text, str)} if isinstance(said, dict) else {}
-    return Prefixes(prompts.get("query", ""), prompts.get("document", prompts.get("passage", "")))
+    cut = _json(folder / "config.json").get("matryoshka_dimensions")
+    fewer = tuple(d for d in cut if isinstance(d, int)) if isinstance(cut, list) else ()
+    return Given(prompts.get("query", ""), prompts.get("document", prompts.get("passage", "")), fewer)
 
 
-def _gguf(path: Path, name: str, prefixes: Prefixes) -> str:
+def _gguf(path: Path, name: str, given: Given) -> str:
     try:
         file, pooling = read_header(path), read_pooling(path)
     except (HeaderError, OSError):
@@ -124,10 +132,10 @@ def _gguf(path: Path, name: str, prefixes: Prefixes) -> str:
         "model_file": str(path),
         "runtime": "gguf",
     }
-    return _write_card(_new_folder(name), card, prefixes)
+    return _write_card(_new_folder(name), card, given)
 
 
-def _fetched(model: str, name: str, prefixes: Prefixes) -> str:
+def _fetched(model: str, name: str, given: Given) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "workbench.indexing.fetching", model, scratch]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -141,14 +149,16 @@ def _fetched(model: str, name: str, prefixes: Prefixes) -> str:
                 tr("Check the name and the network; fastembed's catalogue lists what there is."),
             )
         told = json.loads(done.stdout.strip().splitlines()[-1])
-        return _onnx(Path(told["folder"]), name or model.rpartition("/")[2], prefixes, told)
+        return _onnx(Path(told["folder"]), name or model.rpartition("/")[2], given, told)
 
 
-def _write_card(folder: Path, card: dict[str, Any], prefixes: Prefixes, prompts: Prefixes = Prefixes("", "")) -> str:
-    """``prompts``: what the model's own files say, for one that the table doesn't know."""
+def _write_card(folder: Path, card: dict[str, Any], given: Given, own: Given = Given("", "")) -> str:
+    """``own``: what the model's files say of it."""
     known = known_model(folder.name)
-    query = prefixes.query if prefixes.query is not None else known.query_prefix if known else prompts.query
-    passage = prefixes.passage if prefixes.passage is not None else known.passage_prefix if known else prompts.passage
+    query = given.query if given.query is not None else known.query_prefix if known else own.query
+    passage = given.passage if given.passage is not None else known.passage_prefix if known else own.passage
+    cut = given.cut_to or own.cut_to
+    card |= {"matryoshka": sorted(cut, reverse=True)} if cut else {}
     whole = {"name": folder.name, "query_prefix": query, "passage_prefix": passage, "normalised": True, **card}
     (folder / CARD).write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
     return folder.name

@@ -14,10 +14,10 @@ from workbench.corpus.progress import Meter
 from workbench.engine.token_mean import SAMPLE
 from workbench.errors import Cancelled, UsageError
 from workbench.i18n import tr
-from workbench.indexing.catalogue import known_model
+from workbench.indexing.catalogue import cuts
 from workbench.indexing.forms import check_form, shortened
 from workbench.ports import Cancel, Embedder, Store, Vector
-from workbench.records.corpus import Index, IngestOutcome, IngestProgress, Recipe, VectorForm
+from workbench.records.corpus import EmbedderInfo, Index, IngestOutcome, IngestProgress, Recipe, VectorForm
 from workbench.records.indexes import BuildProgress
 from workbench.records.retrieval import AllOf
 
@@ -41,7 +41,7 @@ class Builder:
             EngineError: the embedder failed.
         """
         check_form(form, embedder.info)
-        _check_cut(form, embedder.info.name)
+        _check_cut(form, embedder.info)
         if recipe.keeps_tokens and not self._gives_tokens(collection, embedder):
             recipe = replace(recipe, token_vectors="none")  # noqa: S106 -- as above
         centre = self._centre(collection, embedder, form) if form.component == "bit" else None
@@ -151,18 +151,18 @@ def stop_if(cancel: Cancel | None) -> None:
         raise Cancelled
 
 
-def _check_cut(form: VectorForm, name: str) -> None:
+def _check_cut(form: VectorForm, info: EmbedderInfo) -> None:
     """Raises UsageError for a dimension that the model wasn't trained to be cut to."""
-    known = known_model(name)
-    if not form.dimension or (known and form.dimension in known.matryoshka):
+    known = cuts(info.name, info.dimension, info.matryoshka)
+    if form.dimension in (0, *known):
         return
     raise UsageError(
         tr("The vectors can't be cut"),
-        tr("{name} can be cut to {dimensions}.", name=name, dimensions=", ".join(map(str, known.matryoshka)))
-        if known and known.matryoshka
+        tr("{name} can be cut to {dimensions}.", name=info.name, dimensions=", ".join(map(str, known)))
+        if known
         else tr(
             "{name} isn't known to be trained for it (Matryoshka).",
-            name=name,
+            name=info.name,
         ),
         tr("Leave the dimension out, or choose another embedder: workbench embedders list tells which can be cut."),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +27,13 @@ def known_model(name: str) -> KnownModel | None:
     """The model that a folder's or file's name speaks of."""
     folded = name.casefold().replace("_", "-")
     return next((model for model in known_models() if any(part in folded for part in model.names)), None)
+
+
+def cuts(name: str, dimension: int, told: Sequence[int]) -> tuple[int, ...]:
+    """Fewer components that a model's vectors can be cut to; ``told``: what its own files say, else it is the table."""
+    known = known_model(name)
+    every = told or (known.matryoshka if known else ())
+    return tuple(sorted((fewer for fewer in every if 0 < fewer < dimension), reverse=True))
 
 
 def language_words(model: KnownModel) -> str:

@@ -6,7 +6,7 @@ from workbench import paths
 from workbench.engine.embedding import EmbedderCard, list_embedders, read_card
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
-from workbench.indexing.catalogue import known_model
+from workbench.indexing.catalogue import cuts, known_model
 from workbench.indexing.embedders import Embedders
 from workbench.ports import Store
 from workbench.records.corpus import EmbedderInfo
@@ -41,4 +41,5 @@ def _installed(name: str, card: EmbedderCard | EmbedderInfo, *, default: bool, i
         known_model(card.name),
         default,
         indexes,
+        cuts=cuts(card.name, card.dimension, card.matryoshka),
     )

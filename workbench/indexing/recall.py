@@ -22,7 +22,7 @@ from workbench.errors import UsageError
 from workbench.evals.measuring.statistics import FEW, bounded_mean
 from workbench.i18n import tr
 from workbench.indexing.building import exact_indexes, stop_if
-from workbench.indexing.catalogue import known_model
+from workbench.indexing.catalogue import cuts
 from workbench.indexing.forms import FORMS, OVERSAMPLING, Matrix, pack, shortened, similarity, stored_bytes, unpack
 from workbench.ports import Cancel, Embedder, Store
 from workbench.records.corpus import Index, VectorForm
@@ -127,8 +127,8 @@ def _first(nearness: npt.NDArray[np.float32], k: int) -> Places:
 
 
 def _forms(index: Index) -> tuple[VectorForm, ...]:
-    known = known_model(index.embedder.name)
-    cut = [VectorForm("float32", d) for d in (known.matryoshka if known else ()) if d < index.embedder.dimension]
+    made = index.embedder
+    cut = [VectorForm("float32", fewer) for fewer in cuts(made.name, made.dimension, made.matryoshka)]
     fitting = [form for form in FORMS.values() if form.component != "bit" or index.embedder.dimension % 8 == 0]
     own = () if index.form in (*fitting, *cut) else (index.form,)
     return (*fitting, *cut, *own)

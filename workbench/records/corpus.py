@@ -228,6 +228,7 @@ class EmbedderInfo:
         fingerprint: SHA-256 over weights and tokenizer files, prefixes, pooling and normalisation.
         max_tokens: longest input, special tokens included; the rest is cut by the model.
         query_prefix, passage_prefix: put before every text by us.
+        matryoshka: dimensions that it was trained to be cut to, where its own files say it.
     """
 
     name: str
@@ -238,6 +239,7 @@ class EmbedderInfo:
     passage_prefix: str
     pooling: str
     normalised: bool
+    matryoshka: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,13 @@ class KnownModel:
 
 @dataclass(frozen=True, slots=True)
 class InstalledEmbedder:
-    """An embedder's folder; ``problem`` says why it can't be used. ``default``: new collections get it."""
+    """An embedder's folder.
+
+    Attributes:
+        default: new collections get it.
+        problem: why it can't be used.
+        cuts: fewer components that its vectors can be cut to.
+    """
 
     name: str
     runtime: str
@@ -204,6 +210,7 @@ class InstalledEmbedder:
     default: bool = False
     indexes: int = 0
     problem: str = ""
+    cuts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
 from workbench.i18n import tr
-from workbench.indexing.adding import CATALOGUE, Prefixes, add_embedder
+from workbench.indexing.adding import CATALOGUE, Given, add_embedder
 from workbench.indexing.catalogue import known_models, language_words
 from workbench.records.indexes import InstalledEmbedder, KnownModel
 
@@ -56,7 +57,7 @@ def _row(one: InstalledEmbedder) -> tuple[str, ...]:
         str(one.dimension),
         f"{one.max_tokens:,}",
         _prefixes(one),
-        _cut_to(known) if known else "–",
+        _listed(one.cuts),
         known.licence if known else "?",
         language_words(known) if known else "?",
     )
@@ -77,7 +78,15 @@ def _show_known(as_json: bool) -> None:
         tr("prefixes"),
     )
     rows = [
-        (m.names[0], str(m.dimension), f"{m.max_tokens:,}", _cut_to(m), m.licence, language_words(m), _prefixes(m))
+        (
+            m.names[0],
+            str(m.dimension),
+            f"{m.max_tokens:,}",
+            _listed(m.matryoshka),
+            m.licence,
+            language_words(m),
+            _prefixes(m),
+        )
         for m in known_models()
     ]
     print_table(head, rows, right=(1, 2))
@@ -87,8 +96,8 @@ def _prefixes(one: InstalledEmbedder | KnownModel) -> str:
     return f"{one.query_prefix!r} {one.passage_prefix!r}" if one.query_prefix or one.passage_prefix else "–"
 
 
-def _cut_to(known: KnownModel) -> str:
-    return ", ".join(map(str, known.matryoshka)) or "–"
+def _listed(dimensions: Sequence[int]) -> str:
+    return ", ".join(map(str, dimensions)) or "–"
 
 
 @embedders.command()
@@ -96,11 +105,12 @@ def _cut_to(known: KnownModel) -> str:
 @click.option("--name", default="", help="What to call it [its own name].")
 @click.option("--query-prefix", help="Put before questions [as the table of known models says].")
 @click.option("--passage-prefix", help="Put before passages [as the table of known models says].")
-def add(source: str, name: str, query_prefix: str | None, passage_prefix: str | None) -> None:
+@click.option("--cut-to", multiple=True, type=click.IntRange(1), help="It was trained to be cut to; may be repeated.")
+def add(source: str, name: str, query_prefix: str | None, passage_prefix: str | None, cut_to: tuple[int, ...]) -> None:
     """Adds an embedder: an ONNX folder, a GGUF file, or fastembed:NAME (this uses the network)."""
     if source.startswith(CATALOGUE):
         say(tr("Fetching {name} over the network…", name=source.removeprefix(CATALOGUE)), err=True)
-    added = add_embedder(source, name, Prefixes(query_prefix, passage_prefix))
+    added = add_embedder(source, name, Given(query_prefix, passage_prefix, cut_to))
     say(tr("“{name}” is installed. Build an index with it: workbench indexes build -e {name}", name=added))
 
 
