@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
-from screens.dialogs import HELP
+from screens.dialogs import HELP, NoteDialog
 from screens.evals.fields import chosen, pick, tell_problem
 from screens.evals.words import label_mark, run_words
 from screens.style import Line, Tone, content
@@ -102,7 +102,11 @@ class JudgementScreen(ModalScreen[str]):
     """One judgement: its figures over its verdicts; dismisses with a case to go to, None when left."""
 
     CSS_PATH = "evals.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Close", id="judgement.close"), *HELP]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "Close", id="judgement.close"),
+        Binding("r", "rubric", "Rubric", id="judgement.rubric", tooltip="What it judged by"),
+        *HELP,
+    ]
 
     def __init__(self, told: JudgementReport, labels: Mapping[str, Label]) -> None:
         super().__init__()
@@ -115,7 +119,7 @@ class JudgementScreen(ModalScreen[str]):
             box.border_title = content(
                 tr("Judged by {model}", model=judgement.model), f" ── {judgement.created:%Y-%m-%d %H:%M}"
             )
-            box.border_subtitle = content(tr("enter goes to the case · esc closes"))
+            box.border_subtitle = content(tr("enter goes to the case · r rubric · esc closes"))
             yield Static(content(judged_text(self._told)), id="judgement-told")
             columns = [
                 Column("", 1),
@@ -147,6 +151,10 @@ class JudgementScreen(ModalScreen[str]):
     def opened(self, event: Grid.Opened) -> None:
         """That case, on the screen beneath."""
         self.dismiss(event.key)
+
+    def action_rubric(self) -> None:
+        """The text that the judge was given, as it was stored with its verdicts."""
+        self.app.push_screen(NoteDialog(tr("Rubric"), content(self._told.judgement.rubric)))
 
     def action_leave(self) -> None:
         """Back to the run."""

@@ -134,6 +134,8 @@ async def test_a_judge_is_run_its_verdicts_stand_beside_the_cases_and_never_with
         seen = await press(pilot, "down", "enter")
         assert isinstance(app.screen, JudgementScreen)
         assert "◦  unscored" in seen
+        assert told.judgement.rubric[:30] in await press(pilot, "r")
+        await press(pilot, "escape")
         app.screen.query_one(Grid).go_to("q-003")
         await press(pilot, "enter")
         assert case_of(app).startswith("q-003")
