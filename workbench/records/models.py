@@ -36,7 +36,7 @@ class MemoryShape:
         feed_forward: width of a layer's widest projection for one token, of the experts that act on it together.
         window: tokens that a windowed layer attends to.
         state: what recurrent layers keep, however long the context.
-        output: elements of the matrix that makes logits, which may be the embedding's; ``narrow``: of the other matrices
+        output: elements of the matrix that makes logits, which may be the embedding's; ``narrow``: of other matrices
             whose rows don't divide into the 256 elements of a K quantization's block.
     """
 
