@@ -14,6 +14,7 @@ from screens.dialogs import HELP
 from screens.style import Tone, content
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs, Latest
+from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.corpus import Chunk
 
@@ -37,10 +38,10 @@ class GoToDialog(ModalScreen[str]):
         super().__init__()
         self._listed = ""
 
-        def find(typed: str) -> tuple[Chunk, ...]:
+        def read(typed: str) -> tuple[Chunk, ...]:
             return desk.browser.find(collection, typed, _LISTED)
 
-        self._latest = Latest(jobs, self, find, self._show, self._failed)
+        self._latest = Latest(jobs, self, read, self._show, self._failed)
 
     def compose(self) -> ComposeResult:
         """The line over what it finds."""
@@ -62,8 +63,9 @@ class GoToDialog(ModalScreen[str]):
         none = tr("No chunk of this collection has an id that begins so.") if typed and not found else ""
         self.query_one(Static).update(content((none, Tone.WARN)))
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self, error: WorkbenchError) -> None:
         self.query_one(Grid).show([])
+        self.query_one(Static).update(content(("✗ " + error.message, Tone.BAD)))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The first of them; what is typed where none was found, or the list isn't of that yet."""
