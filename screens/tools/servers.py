@@ -125,9 +125,9 @@ class ServersTab(FindingTab):
         if chosen is None or self._job or chosen.name == self._shown:
             return
         self._shown = chosen.name
-        self.jobs.read(self, lambda: self._known(chosen), lambda known: self._tell(chosen, known))
+        self.jobs.read(self, lambda: self._read_known(chosen), lambda known: self._tell(chosen, known))
 
-    def _known(self, chosen: Chosen) -> Known:
+    def _read_known(self, chosen: Chosen) -> Known:
         url, model = chosen.server.endpoint.url, chosen.model.id if chosen.model else ""
         reports, loads = self.desk.servers.reports, self.desk.servers.loads
         found, tests = reports.all(url, model), loads.all(url, model)
