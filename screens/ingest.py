@@ -18,6 +18,7 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Button, DirectoryTree, Input, Select, Static
 
+from screens import fields
 from screens.dialogs import HELP, FolderTree, NoteDialog
 from screens.style import Line, Tone, bar, content, count, duration
 from screens.widgets.grid import Column, Grid, Row
@@ -119,10 +120,7 @@ class IngestDialog(ModalScreen[IngestRequest]):
         try:
             request = self._request()
         except (WorkbenchError, ValueError) as error:
-            problem = self.query_one(".problem", Static)
-            message = f"{error.message} {error.remedy}" if isinstance(error, WorkbenchError) else str(error)
-            problem.update(content("✗ ", message))
-            problem.add_class("-open")
+            fields.tell_problem(self, error)
         else:
             self.dismiss(request)
 
@@ -142,9 +140,8 @@ class IngestDialog(ModalScreen[IngestRequest]):
 
 
 def _field(name: str, label: str, value: str = "", suggestions: Sequence[str] = (), *, placeholder: str = "") -> Input:
-    suggester = SuggestFromList(suggestions, case_sensitive=False) if suggestions else None
-    made = Input(value, placeholder=placeholder, suggester=suggester, id=name, classes="pane")
-    made.border_title = content(label)
+    made = fields.field(name, label, value, placeholder)
+    made.suggester = SuggestFromList(suggestions, case_sensitive=False) if suggestions else None
     return made
 
 

@@ -15,9 +15,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from screens.dialogs import HELP, PassageDialog
-from screens.evals.fields import chosen, field, pick, tell_problem, written
 from screens.evals.reading import RunView
 from screens.evals.words import label_name, run_words, value_mark
+from screens.fields import chosen, field, pick, tell_problem, written
 from screens.style import Tone, content
 from screens.widgets.grid import Row
 from workbench.errors import FileError

@@ -14,9 +14,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from screens.dialogs import HELP
-from screens.evals.fields import field, tell_problem, written
 from screens.evals.reading import GateMark, gate_mark
 from screens.evals.words import estimate_parts, value_text
+from screens.fields import field, tell_problem, written
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, Grid, Row
 from workbench.errors import UsageError

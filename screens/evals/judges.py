@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from screens.dialogs import HELP, NoteDialog
-from screens.evals.fields import chosen, pick, tell_problem
 from screens.evals.words import label_mark, run_words
+from screens.fields import chosen, pick, tell_problem
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, Grid, Row
 from workbench.evals.judging.judge import RUBRIC

@@ -16,7 +16,8 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from screens.dialogs import HELP
-from screens.evals.fields import (
+from screens.evals.words import model_name
+from screens.fields import (
     LANES,
     chosen,
     field,
@@ -29,7 +30,6 @@ from screens.evals.fields import (
     whole,
     written,
 )
-from screens.evals.words import model_name
 from screens.style import content
 from workbench.evals.reporting.reports import layer_title
 from workbench.i18n import tr

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from screens.dialogs import HELP
-from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
+from screens.fields import chosen, field, pick, tell_problem, whole, written
 from screens.style import Line, Tone, content
 from workbench.i18n import tr
 from workbench.records.cases import Case

@@ -15,9 +15,9 @@ from textual.widgets import Input, Select, Static
 
 from screens.dialogs import HELP
 from screens.evals.case import outcome
-from screens.evals.fields import chosen, pick, tell_problem
 from screens.evals.launch import read_settings, settings_fields, settings_of
 from screens.evals.words import model_name, result_mark, value_text
+from screens.fields import chosen, pick, tell_problem
 from screens.style import Line, Tone, content, milliseconds
 from screens.widgets.facts import Fact, Facts
 from workbench.evals.measuring.compare import changed_settings

@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Select, Static
 
 from screens.dialogs import HELP
-from screens.evals.fields import chosen, field, pick, tell_problem, written
+from screens.fields import chosen, field, pick, tell_problem, written
 from screens.style import Line, Tone, content, count
 from screens.widgets.grid import Column, Grid, Row
 from workbench.evals.formats import FORMATS

@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Select, Static
 
 from screens.dialogs import HELP
-from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
 from screens.evals.words import run_words
+from screens.fields import chosen, field, pick, tell_problem, whole, written
 from screens.style import Tone, content
 from workbench.corpus.chunking.recipes import describe_recipe
 from workbench.errors import UsageError

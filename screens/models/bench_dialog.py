@@ -8,7 +8,7 @@ from typing import cast, get_args
 
 from textual.widget import Widget
 
-from screens.evals.fields import chosen, field, number, pick, whole, written
+from screens.fields import chosen, field, number, pick, whole, written
 from screens.models.order_dialog import OrderDialog
 from screens.style import size
 from screens.widgets.grid import Column, Grid, Row

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from screens.dialogs import HELP
-from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
+from screens.fields import chosen, field, pick, tell_problem, whole, written
 from screens.models.order_dialog import OrderDialog
 from screens.style import Tone, content, size
 from screens.widgets.grid import Column, Grid, Row

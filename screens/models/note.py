@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from screens.dialogs import HELP
-from screens.evals.fields import field, tell_problem, written
+from screens.fields import field, tell_problem, written
 from screens.style import content
 from workbench.i18n import tr
 from workbench.records.library import ModelNote

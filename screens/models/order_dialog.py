@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from screens.dialogs import HELP
-from screens.evals.fields import tell_problem
+from screens.fields import tell_problem
 from screens.style import content
 from screens.widgets.grid import Column, Grid
 from workbench.i18n import tr

@@ -15,8 +15,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from screens.dialogs import HELP
-from screens.evals.fields import field as line
-from screens.evals.fields import tell_problem, written
+from screens.fields import field as line
+from screens.fields import tell_problem, written
 from screens.style import Tone, content
 from workbench.errors import WorkbenchError, reason_of
 from workbench.i18n import tr

@@ -16,7 +16,7 @@ from textual.widgets import Input, Select, Static
 
 from screens.ask.words import write_text
 from screens.dialogs import HELP, PathDialog
-from screens.evals.fields import chosen, field, pick, tell_problem, whole, written
+from screens.fields import chosen, field, pick, tell_problem, whole, written
 from screens.style import Line, Tone, content, count, size
 from screens.widgets.memory import SIGNS
 from screens.work import Jobs, Latest

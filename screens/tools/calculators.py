@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from screens.dialogs import CLOSE, HELP
-from screens.evals.fields import field, written
+from screens.fields import field, written
 from screens.style import Line, Tone, content, count, size
 from screens.tools.form import Answers, number
 from screens.tools.form import Line as FormLine

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from screens.dialogs import HELP
 from screens.evals import fields
-from screens.evals.fields import field, tell_problem, written
+from screens.fields import field, tell_problem, written
 from screens.style import Tone, content
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr

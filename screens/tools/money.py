@@ -13,7 +13,7 @@ from textual.containers import Container, Horizontal
 from textual.widgets import Input, Static
 
 from screens.dialogs import ChoiceDialog
-from screens.evals.fields import field
+from screens.fields import field
 from screens.style import Line, Tone, content, count
 from screens.tools.calculators import Calculator, CalculatorDialog, money_calculators
 from screens.tools.form import Answers, FormDialog, number

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from screens.dialogs import HELP
-from screens.evals.fields import field, tell_problem, written
+from screens.fields import field, tell_problem, written
 from screens.style import Tone, content
 from workbench.decisions.writing import write_sheet
 from workbench.errors import WorkbenchError

@@ -15,7 +15,7 @@ from textual.containers import Container, VerticalScroll
 from textual.widgets import Input, Static, TextArea
 
 from screens.dialogs import NoteDialog
-from screens.evals.fields import field
+from screens.fields import field
 from screens.style import Line, Tone, content, count
 from screens.tools.form import Answers, FormDialog
 from screens.tools.form import Line as FormLine

@@ -1,4 +1,4 @@
-"""Fields of the Evals dialogs, and reading numbers and choices from them."""
+"""Fields of dialogs, reading numbers and choices from them, and telling what is wrong with them."""
 
 from __future__ import annotations
 
