@@ -13,8 +13,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from screens import fields
 from screens.dialogs import HELP
-from screens.evals import fields
 from screens.fields import field, tell_problem, written
 from screens.style import Tone, content
 from workbench.errors import WorkbenchError
