@@ -148,7 +148,8 @@ class HealthScreen(ModalScreen[Finding | Decision | None]):
     def _show(self, health: Health) -> None:
         self._health = health
         grid = self.query_one("#checks", Grid)
-        grid.show([*map(_check_row, _worst_first(health.checks)), *map(_plot_row, health.histograms), _space_row()])
+        rows = [*map(_check_row, _worst_first(health.checks)), *map(_plot_row, health.histograms), _space_row()]
+        grid.show(rows, ranked=True)
         self._draw(grid.key)
         if not health.running and health.at:
             when = f"{health.at.astimezone():%Y-%m-%d %H:%M}"
