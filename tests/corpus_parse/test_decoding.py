@@ -21,6 +21,10 @@ def test_unicode_is_read_without_a_warning(encoding: str) -> None:
     assert decode(TEXT.encode(encoding)) == (TEXT, ())
 
 
+def test_a_mark_written_twice_is_no_part_of_the_text() -> None:
+    assert decode(f"\ufeff{TEXT}".encode("utf-8-sig")) == (TEXT, ())
+
+
 def test_windows_1252_is_read_and_said() -> None:
     text, warnings = decode(TEXT.encode("cp1252"))
     assert text == TEXT

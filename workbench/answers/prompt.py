@@ -43,6 +43,7 @@ _ACTIVE: Final = re.compile(
 
 
 _LABEL: Final = re.compile(r"\[\s*(F\d+(?:\s*[,;]\s*F?\d+)*)\s*\]", re.IGNORECASE)
+_BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 def answer_language(language: str) -> str:
@@ -98,12 +99,15 @@ def plain(parts: Sequence[Message], language: str) -> str:
 
 def neutral(text: str) -> str:
     """``text`` with nothing in it that acts: control characters made visible, fences and control tokens broken."""
-    return _ACTIVE.sub(r"\g<0> ", printable(text))
+    return _ACTIVE.sub(r"\g<0> ", printable(text.replace(_BYTE_ORDER_MARK, "")))
 
 
 def quotable(text: str) -> str:
-    """``text`` of a source as an answer shows it: one line, ``neutral``, its own "[F1]" as "(F1)": it cites nothing."""
-    return neutral(_LABEL.sub(r"(\1)", " ".join(text.split())))
+    """``text`` of a source as an answer shows it: one line, letter for letter, but for what acts on a terminal.
+
+    Its own "[F1]" is shown as "(F1)", since it cites nothing, and a byte order mark not at all.
+    """
+    return printable(_LABEL.sub(r"(\1)", " ".join(text.replace(_BYTE_ORDER_MARK, "").split())), newlines=False)
 
 
 def broken_marks(evidence: Sequence[Evidence]) -> int:

@@ -38,7 +38,7 @@ def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
     if not data:
         raise empty()
     text, warnings = _decoded(data, declared)
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")  # some tools mark what is marked already
     if "\0" in text:
         raise _binary()
     if not text.strip():
