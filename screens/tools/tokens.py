@@ -26,7 +26,7 @@ from workbench.errors import WorkbenchError, reason_of
 from workbench.i18n import tr
 from workbench.records.answers import Context
 from workbench.records.tokens import Cut, PrefixReport, WindowBudget
-from workbench.tokens.words import break_text, part_name
+from workbench.tokens.words import break_text, part_name, untold_words
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -105,7 +105,12 @@ class TokensTab(ToolTab):
                 count=count(cut.count),
                 each=each,
             )
-            lines += [(cut.tokenizer, Tone.STRONG), f"  {told}\n", *_pieces(cut), "\n\n"]
+            lines += [
+                (cut.tokenizer, Tone.STRONG),
+                f"  {told if cut.told else untold_words()}\n",
+                *_pieces(cut),
+                "\n\n",
+            ]
         shown = content(*lines) if cuts else content((tr("No tokenizer is here. Run: workbench starter"), Tone.DIM))
         self.query_one("#cuts Static", Static).update(shown)
 

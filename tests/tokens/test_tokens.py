@@ -16,7 +16,11 @@ from workbench.engine.gguf_header import read_header
 from workbench.errors import NotFoundError
 from workbench.ports import Embedder, Generator
 from workbench.records.models import LoadSettings
+from workbench.records.servers import Endpoint, ServedModel
 from workbench.records.tokens import Piece, WindowBudget
+from workbench.servers.generator import ServedGenerator
+from workbench.servers.openai import OpenAi
+from workbench.servers.wire import Wire
 from workbench.text.counting import tiktoken_encoding
 from workbench.tokens import TokenLab
 from workbench.tokens.prefix import compare_prompts
@@ -64,6 +68,18 @@ def test_hostile_texts_are_text(text: str) -> None:
 def test_a_tokenizer_that_is_not_here_is_named_with_those_that_are() -> None:
     with pytest.raises(NotFoundError, match="gpt-9"):
         TokenLab(lambda: None, lambda: None).cut("x", "gpt-9")
+
+
+def test_a_server_that_tells_no_tokens_is_said_to_and_counts_nothing() -> None:
+    untold = ServedGenerator(Wire(Endpoint("http://127.0.0.1:9")), OpenAi(), ServedModel("m"))
+    lab = TokenLab(lambda: untold, lambda: None)
+    (cut,) = lab.cuts("hello world", ("model",))
+    assert not cut.told
+    assert lab.cut("", "m").told  # nothing has no tokens
+    with pytest.raises(NotFoundError, match="doesn't tell"):
+        lab.compare("hello world", "hello you", "m")
+    if HAS_TIKTOKEN:
+        assert lab.compare("hello world", "hello you").tokenizer == "o200k_base"
 
 
 def test_input_and_output_share_the_window_as_the_source_works_it_out() -> None:

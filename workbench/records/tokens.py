@@ -24,11 +24,16 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text under one tokenizer."""
+    """A text under one tokenizer.
+
+    Attributes:
+        told: False of a served model whose server doesn't tell its tokens: there are no pieces, and no count.
+    """
 
     tokenizer: str
     kind: CutKind
     pieces: tuple[Piece, ...]
+    told: bool = True
 
     @property
     def count(self) -> int:

@@ -45,7 +45,8 @@ class TokenLab:
         """``text`` under one of them. Raises NotFoundError, EngineError."""
         model, embedder = self._loaded(), self._embedder()
         if model and model.model.file.name == tokenizer:
-            return Cut(tokenizer, "model", _of_model(model, text))
+            pieces = _of_model(model, text)
+            return Cut(tokenizer, "model", pieces, told=bool(pieces) or not text)
         if tokenizer in ENCODINGS and (encoding := tiktoken_encoding(tokenizer)):
             numbers = encoding.encode_ordinary(text)
             pieces = tuple(Piece(_shown(encoding.decode_single_token_bytes(n)), n) for n in numbers)
@@ -63,18 +64,24 @@ class TokenLab:
         """What a prefix cache serves of ``second`` after ``first``, and what breaks it.
 
         Args:
-            tokenizer: one of ``tokenizers``; the first of them when "".
+            tokenizer: one of ``tokenizers``; the first of them that tells its tokens when "".
 
         Raises:
-            NotFoundError: there is no tokenizer, or none of that name.
+            NotFoundError: there is no tokenizer, or none of that name, or its server doesn't tell its tokens.
             EngineError: a process fails.
         """
-        name = tokenizer or next(iter(self.tokenizers()), "")
+        name = tokenizer or next((name for name in self.tokenizers() if self.cut(second, name).told), "")
+        if not self.cut(second, name).told:
+            raise NotFoundError(
+                tr("Its tokens are untold"),
+                tr("The server of “{name}” doesn't tell its tokens.", name=name),
+                tr("Choose another tokenizer: workbench tokens show lists them."),
+            )
         return compare_prompts(first, second, name, lambda text: self.cut(text, name).pieces)
 
 
 def _of_model(model: Generator, text: str) -> tuple[Piece, ...]:
-    """As it would be sent, BOS included; of a server that tells nothing, no pieces."""
+    """As it would be sent, BOS included; no pieces of a server that doesn't tell them."""
     return tuple(Piece(token.text, token.id, token.special) for token in model.tokens(text)) if text else ()
 
 

@@ -19,6 +19,11 @@ def part_name(name: str) -> str:
     return names[name]
 
 
+def untold_words() -> str:
+    """In place of a count that there is none of."""
+    return tr("its server doesn't tell its tokens")
+
+
 def break_text(found: CacheBreak) -> str:
     """What broke the prefix, and what to do about it."""
     said = {

@@ -12,7 +12,7 @@ from workbench.errors import UsageError, reason_of
 from workbench.i18n import tr
 from workbench.records.answers import Context
 from workbench.records.tokens import Cut, PrefixReport, WindowBudget
-from workbench.tokens.words import break_text, part_name
+from workbench.tokens.words import break_text, part_name, untold_words
 
 SHOWN: int = 200
 """Pieces that a terminal is shown of a text."""
@@ -51,6 +51,9 @@ def show(front: FrontEnds, text: str | None, file: Path | None, model: str, piec
 def print_cut(cut: Cut, characters: int, pieces: bool) -> None:
     """Its count, then the text with a bar between its pieces."""
     kinds = {"encoding": tr("encoding"), "model": tr("model"), "embedder": tr("embedder")}
+    if not cut.told:
+        say(f"{cut.tokenizer} ({kinds[cut.kind]}): {untold_words()}", newlines=False, bold=True)
+        return
     each = f" · {characters / cut.count:.2f} " + tr("characters each") if cut.count else ""
     say(f"{cut.tokenizer} ({kinds[cut.kind]}): {cut.count:,}{each}", newlines=False, bold=True)
     if pieces and cut.pieces:
