@@ -25,7 +25,7 @@ from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.decisions.decisions import next_review, overdue
 from workbench.decisions.measurements import links_in
 from workbench.decisions.symptoms import Symptom, symptoms
-from workbench.decisions.writing import evidence_of
+from workbench.decisions.writing import evidence_of, firmness
 from workbench.errors import WorkbenchError
 from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
@@ -204,10 +204,10 @@ class DecideTab(ToolTab):
         elif kind == "bench":
             self._leave_for(self._front.show_bench, int(whose))
         elif kind == "calls":
-            self.jobs.read(self, lambda: read_times(self.desk, whose.rpartition("#")[2]), self._tell_times)
+            self.jobs.open(self, lambda: read_times(self.desk, whose.rpartition("#")[2]), self._tell_times)
         elif kind == "load":
             loads = self.desk.servers.loads
-            self.jobs.read(
+            self.jobs.open(
                 self, loads.all, lambda found: self.app.push_screen(LoadTestsDialog(self.desk, self.jobs, found))
             )
         elif kind == "cost":
@@ -309,15 +309,7 @@ def _sheet_lines(judged: Judged) -> list[Line]:
     if judged.verdict is None:
         return [(judged.problem, Tone.WARN), "\n\n", tr("e fills it in.")]
     lines = [part for scored in judged.verdict.ranking for part in _scored(scored)]
-    for flip in judged.verdict.flips:
-        down = "" if flip.down is None else f"  ↓ {flip.down:.2f} {flip.down_to}"
-        up = "" if flip.up is None else f"  ↑ {flip.up:.2f} {flip.up_to}"
-        if down or up:
-            weight = tr("weight of {name} {weight}", name=flip.criterion, weight=f"{flip.weight:.2f}")
-            lines += [f"\n{weight}", (down + up, Tone.WARN)]
-    if judged.verdict.close:
-        words = tr("The measured intervals alone can change the first place: measure more before you choose.")
-        lines += ["\n\n", (words, Tone.WARN)]
+    lines += [(f"\n{told}", Tone.WARN) for told in firmness(judged.verdict)]
     if told := evidence_of(judged.sheet):
         lines += [(f"\n\n{tr('Evidence')}\n", Tone.DIM), "\n".join(told)]
     return lines
@@ -345,7 +337,9 @@ def _record_lines(record: DecisionRecord) -> list[Line]:
     lines: list[Line] = [(choice, Tone.STRONG), (f"  {record.created:%Y-%m-%d}", Tone.DIM)]
     parts = (
         (tr("Context"), record.context),
+        (tr("Criteria"), "\n".join(record.criteria)),
         (tr("Options"), "\n".join(record.options)),
+        (tr("Sensitivity"), "\n".join(record.sensitivity)),
         (tr("Reasons"), "\n".join(record.reasons)),
         (tr("Evidence"), "\n".join(record.evidence)),
         (tr("Conditions"), record.conditions),

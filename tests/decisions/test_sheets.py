@@ -95,6 +95,14 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     assert desk.decisions.measured("calls:m:ttft").value == 500
     assert desk.decisions.measured("cost:local#m:call").value == pytest.approx((1_000 * 2 + 11 * 8) / 1e6)
     assert desk.decisions.measured("cost:m:output").value == 8
+    desk.money.put_price(Price("somebody", "cloud", "USD", 4, 16, date(2026, 1, 1)))  # never called from here
+    cloud = desk.decisions.measured("cost:somebody#cloud:call")
+    assert (cloud.value, cloud.unit) == (pytest.approx((1_000 * 4 + 11 * 16) / 1e6), "USD")
+    desk.decisions.write("cost", "price 1 less\nhere: price=cost:local#m:call\nthere: price=cost:somebody#cloud:call")
+    with pytest.raises(UsageError, match=r"several currencies \(here: EUR, there: USD\)"):
+        desk.decisions.judge("cost")
+    desk.decisions.write("cost", "price 1 less\nhere: price=cost:local#m:call\nthere: price=0.1")
+    assert desk.decisions.judge("cost").winner == "here"
     for nothing in ("calls:nobody:p95", "calls:m:colour", "cost:m:colour", "load:m:p95"):
         with pytest.raises(NotFoundError, match="names no figure"):
             desk.decisions.measured(nothing)
@@ -134,7 +142,7 @@ def test_a_decision_writes_down_options_and_evidence_and_is_exported(desk: Desk)
     desk.decisions.set_values("model", "B", {"quality": Value(0.75, 0.7, 0.8, "run:3:recall@5")})
     with pytest.raises(NotFoundError):  # there is no run 3 in this file
         desk.decisions.decide("Which model", "B", sheet="model", reasons=["best"])
-    desk.decisions.set_values("model", "B", {"quality": Value(0.75, 0.7, 0.8, "bench:3:m:tg4")})
+    desk.decisions.set_values("model", "B", {"quality": Value(0.75, 0.6, 0.8, "bench:3:m:tg4")})
     made = desk.decisions.decide(
         "Which model", "B", sheet="model", reasons=["best"], context="c", conditions="below 0.7", review="2026-01-01"
     )
@@ -142,7 +150,11 @@ def test_a_decision_writes_down_options_and_evidence_and_is_exported(desk: Desk)
     assert "# Which model" in text
     assert "Choice: B" in text
     assert "below 0.7" in text
-    assert "B · quality 0.75 [0.7, 0.8] (bench:3:m:tg4)" in text
+    assert "B · quality 0.75 [0.6, 0.8] (bench:3:m:tg4)" in text
+    assert "price: weight 0.50 · less is better" in text
+    assert "A: 0.500 · Pareto · quality 0.6, price 1" in text  # typed by hand: it would be lost
+    assert "weight of price 0.50" in text
+    assert "The measured intervals alone can change the first place" in text
     assert overdue(made)
     assert [d.choice for d in desk.decisions.records()] == ["B"]
 
@@ -170,7 +182,11 @@ def test_symptoms_are_found_by_words_in_either_language() -> None:
     assert any("JSON" in row.move for row in find_symptoms("breaks program"))
     assert find_symptoms("quantum entanglement") == ()
     assert len(find_symptoms()) == len(symptoms()) > 20
+    for word in ("hallucination", "invent", "latency", "memory", "expensive"):
+        assert find_symptoms(word)
     i18n.choose_language("es")
+    for word in ("alucina", "inventa", "latencia", "memoria", "caro"):
+        assert find_symptoms(word)
     found = find_symptoms("CODIGOS")
     assert len(found) == 1
     assert "léxic" in found[0].move

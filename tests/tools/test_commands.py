@@ -160,6 +160,6 @@ def test_the_inventory_is_written_marked_and_probed(cli: Cli, db: tuple[str, Pat
 
 
 def test_symptoms_are_printed_by_their_words(cli: Cli) -> None:
-    assert "prefill" in cli("decide", "symptoms", "first token").out
+    assert "prefill" in cli("decide", "symptoms", "first", "token").out
     assert "No row" in cli("decide", "symptoms", "zebra").out
     assert "respaldadas" in cli("--lang", "es", "decide", "symptoms", "fuentes dice").out

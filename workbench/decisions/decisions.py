@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 from workbench.decisions.measurements import Measurements
 from workbench.decisions.sheet import judge
-from workbench.decisions.writing import evidence_of, read_sheet
+from workbench.decisions.writing import criteria_of, evidence_of, firmness, option_words, read_sheet
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.lab import EvalLab
 from workbench.i18n import tr
 from workbench.ports import EntryRepository
 from workbench.records.decisions import Criterion, Option, Sheet, Value, Verdict
 from workbench.records.evals import DecisionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class _Backing:
+    """A sheet as sentences, for the record of a decision that was taken on it; and the runs among its evidence."""
+
+    options: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
+    runs: tuple[int, ...] = ()
+    criteria: tuple[str, ...] = ()
+    sensitivity: tuple[str, ...] = ()
 
 
 class Decisions:
@@ -106,22 +117,24 @@ class Decisions:
         """
         if not choice.strip():
             raise UsageError(tr("Not a decision yet"), tr("Nothing is chosen."), tr("Name the option."))
-        options, evidence, runs = self._backed(sheet, choice) if sheet else ((choice,), (), ())
+        backed = self._backed(sheet, choice) if sheet else _Backing((choice,))
         return self._evals.decide(
             title,
             "change",
-            runs,
+            backed.runs,
             context=context,
-            options=options,
+            options=backed.options,
             reasons=reasons,
-            evidence=evidence,
+            evidence=backed.evidence,
             conditions=conditions,
             review=review,
             choice=choice,
+            criteria=backed.criteria,
+            sensitivity=backed.sensitivity,
         )
 
-    def _backed(self, title: str, choice: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]:
-        """The sheet's options as sentences, its evidence, and the runs among that."""
+    def _backed(self, title: str, choice: str) -> _Backing:
+        """What the sheet says for the decision. Raises UsageError for a choice that isn't left on it."""
         sheet, verdict = self.sheet(title), self.judge(title)
         found = next((scored for scored in verdict.ranking if scored.option.name == choice), None)
         if found is None or found.out:
@@ -130,12 +143,15 @@ class Decisions:
                 found.out if found else tr("“{name}” is not among the options.", name=choice),
                 tr("There are: {names}.", names=", ".join(o.name for o in sheet.options)),
             )
-        options = tuple(
-            f"{s.option.name}: {s.out or f'{s.score:.3f}'}{' · Pareto' if s.on_front else ''}" for s in verdict.ranking
-        )
         links = [value.evidence for option in sheet.options for value in option.values.values()]
         numbers = {link.split(":")[1] for link in links if link.startswith("run:")}
-        return options, evidence_of(sheet), tuple(sorted(int(n) for n in numbers if n.isdecimal()))
+        return _Backing(
+            tuple(map(option_words, verdict.ranking)),
+            evidence_of(sheet),
+            tuple(sorted(int(n) for n in numbers if n.isdecimal())),
+            criteria_of(sheet),
+            firmness(verdict),
+        )
 
     def records(self) -> tuple[DecisionRecord, ...]:
         """All decisions of the file, those on evaluations' runs too; newest first."""

@@ -38,7 +38,8 @@ class Measurements:
     those on one server as ``calls:URL#MODEL:…`` ("local" for here), which has to be said where there are several;
     ``load:MODEL:p50|p95|ttft|tokens`` of a model's newest load test (or ``load:URL#MODEL:…``): times in milliseconds,
     tokens per second of all answers together;
-    ``cost:PROVIDER#MODEL:input|output|call`` a price of a million tokens, or the model's mean call at it.
+    ``cost:PROVIDER#MODEL:input|output|call`` a price of a million tokens, or the ledger's mean call at it: the same
+    call for every option, so that a model that was never called here can be compared.
     """
 
     def __init__(self, evals: EvalLab, benchmarks: Benchmarks, money: Money) -> None:
@@ -116,7 +117,11 @@ class Measurements:
 
     def _of_price(self, name: str, figure: str) -> Value | None:
         price = self._money.price(name)
-        call = self._money.mean_call(price.model)
+        call = self._money.mean_call()
+        if figure == "call" and call is None:
+            raise NotFoundError(
+                tr("Nothing was measured there"), tr("The ledger is empty."), tr("Ask or chat with a model first.")
+            )
         costs = {"input": price.input, "output": price.output, "call": call_cost(call, price) if call else None}
         found = costs.get(figure)
-        return None if found is None else Value(found)
+        return None if found is None else Value(found, unit=price.currency)

@@ -26,7 +26,8 @@ def judge(sheet: Sheet) -> Verdict:
     the criterion's own ``worst``-``best``), and the weights add up to 1.
 
     Raises:
-        UsageError: no criterion or option, a value that is missing or no number, weights that are negative or all 0.
+        UsageError: no criterion or option, a value that is missing or no number, weights that are negative or all 0,
+            a criterion in several currencies.
     """
     weights = _weights(sheet)
     reasons = {option.name: _ruled_out(option, sheet.criteria) for option in sheet.options}
@@ -59,7 +60,25 @@ def _weights(sheet: Sheet) -> dict[str, float]:
         value = option.values.get(criterion.name)
         if value is None or not math.isfinite(value.value):
             raise _unusable(tr("{option} has no number for {criterion}.", option=option.name, criterion=criterion.name))
+    for criterion in sheet.criteria:
+        _same_currency(criterion, sheet.options)
     return {c.name: c.weight / total for c in sheet.criteria}
+
+
+def _same_currency(criterion: Criterion, options: Sequence[Option]) -> None:
+    """Raises UsageError where amounts of several currencies would be compared as bare numbers."""
+    units = {o.name: unit for o in options if (unit := o.values[criterion.name].unit)}
+    if len(set(units.values())) > 1:
+        told = ", ".join(f"{name}: {unit}" for name, unit in units.items())
+        raise UsageError(
+            tr("The sheet can't be judged"),
+            tr(
+                "{name} is in several currencies ({told}); they can't be compared.",
+                name=criterion.name,
+                told=told,
+            ),
+            tr("Write the prices down in one currency, then the sheet's lines anew."),
+        )
 
 
 def _unusable(why: str) -> UsageError:

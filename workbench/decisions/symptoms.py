@@ -13,18 +13,23 @@ from workbench.text.words import fold
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """A row of the table, in the interface's language."""
+    """A row of the table, in the interface's language.
+
+    Attributes:
+        also: other words by which people look for it.
+    """
 
     symptom: str
     layer: str
     move: str
     metric: str
     otherwise: str = ""
+    also: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All its cells."""
-        return (self.symptom, self.layer, self.move, self.metric, self.otherwise)
+        """All its cells, and the other words."""
+        return (self.symptom, self.layer, self.move, self.metric, self.otherwise, self.also)
 
 
 def find_symptoms(text: str = "") -> tuple[Symptom, ...]:
@@ -46,6 +51,7 @@ def _output() -> tuple[Symptom, ...]:
             tr("A JSON Schema, a grammar made of it, and a check after it"),
             tr("share of valid JSON"),
             tr("A larger model; fewer fields"),
+            also=tr("invalid JSON, parse error, format, schema"),
         ),
         Symptom(
             tr("It misunderstands the task, or answers without order"),
@@ -59,6 +65,7 @@ def _output() -> tuple[Symptom, ...]:
             tr("live state"),
             tr("A narrow tool, or SQL, that reads the real value"),
             tr("exact values; “not available” handled"),
+            also=tr("hallucination, invents, fabricates, made up"),
         ),
         Symptom(
             tr("Style or criteria waver over thousands of alike cases"),
@@ -72,6 +79,7 @@ def _output() -> tuple[Symptom, ...]:
             tr("deployment"),
             tr("A quantized local model, or a private server"),
             tr("least quality in your own evaluation, and time"),
+            also=tr("privacy, confidential, cloud, offline"),
         ),
     )
 
@@ -84,6 +92,7 @@ def _retrieval() -> tuple[Symptom, ...]:
             tr("Retrieval with validity dates; retire old documents"),
             tr("answers with the source in force"),
             tr("A query tool on the official source"),
+            also=tr("outdated, stale, obsolete"),
         ),
         Symptom(
             tr("Codes, names or dates aren't found"),
@@ -144,6 +153,7 @@ def _answers() -> tuple[Symptom, ...]:
             tr("Look at what was retrieved, filtered and put in first"),
             tr("citation precision"),
             tr("A grammar that only allows given labels"),
+            also=tr("hallucination, wrong citation, wrong reference"),
         ),
         Symptom(
             tr("It says more than its sources do"),
@@ -151,12 +161,14 @@ def _answers() -> tuple[Symptom, ...]:
             tr("Check each claim against its source"),
             tr("share of supported claims"),
             tr("Extractive answers"),
+            also=tr("hallucination, invents, made up, unfaithful"),
         ),
         Symptom(
             tr("It answers what it can't know"),
             tr("abstention"),
             tr("A threshold τ chosen on cases without an answer"),
             tr("correct abstentions; risk at coverage"),
+            also=tr("hallucination, invents, doesn't say that it doesn't know"),
         ),
         Symptom(
             tr("A better prompt doesn't help, the evidence isn't there"),
@@ -175,6 +187,7 @@ def _operation() -> tuple[Symptom, ...]:
             tr("Less context; what is stable first, so that the cache serves it"),
             tr("TTFT p95, hit ratio H"),
             tr("A smaller model or quantization"),
+            also=tr("latency, slow, delay, waiting, TTFT"),
         ),
         Symptom(
             tr("The text comes slowly"),
@@ -182,6 +195,7 @@ def _operation() -> tuple[Symptom, ...]:
             tr("Shorter answers; a smaller quantization"),
             tr("TPOT, tokens/s"),
             tr("Other hardware"),
+            also=tr("latency, slow, speed, throughput"),
         ),
         Symptom(
             tr("It was fast alone and is slow with many"),
@@ -189,6 +203,15 @@ def _operation() -> tuple[Symptom, ...]:
             tr("Little's law: arrivals × seconds must fit what runs at once"),
             tr("requests in the system, p95"),
             tr("A server that batches; more replicas"),
+            also=tr("latency, concurrency, load, timeouts"),
+        ),
+        Symptom(
+            tr("The model doesn't fit, or the machine runs out of memory"),
+            tr("memory"),
+            tr("A smaller quantization; a shorter context"),
+            tr("peak memory; quality in your own evaluation"),
+            tr("A smaller model; a server on another machine"),
+            also=tr("RAM, VRAM, out of memory, OOM, swap, crash"),
         ),
         Symptom(
             tr("It costs too much"),
@@ -196,6 +219,7 @@ def _operation() -> tuple[Symptom, ...]:
             tr("Look at the ledger: the longest part of the prompt, the hit ratio"),
             tr("cost per useful answer"),
             tr("A smaller model; local from the break-even on"),
+            also=tr("expensive, price, bill, money"),
         ),
         Symptom(
             tr("It ran yesterday and fails today"),
@@ -203,5 +227,6 @@ def _operation() -> tuple[Symptom, ...]:
             tr("Probe it layer by layer; compare versions"),
             tr("the layer that fails"),
             tr("A pinned version; a second provider"),
+            also=tr("error, broken, crash, outage"),
         ),
     )

@@ -16,7 +16,7 @@ from typing import Final, Literal, cast
 
 from workbench.errors import UsageError
 from workbench.i18n import tr
-from workbench.records.decisions import Criterion, Option, Sheet, Value
+from workbench.records.decisions import Criterion, Flip, Option, Scored, Sheet, Value, Verdict
 
 Measured = Callable[[str], Value]
 
@@ -107,9 +107,10 @@ def read_pairs(text: str) -> dict[str, float]:
 
 def value_words(value: Value) -> str:
     """A value as it is told, with its interval where it has one: "0.859 [0.81, 0.9]"."""
+    unit = f" {value.unit}" if value.unit else ""
     if value.low is None or value.high is None:
-        return _rounded(value.value)
-    return f"{_rounded(value.value)} [{_rounded(value.low)}, {_rounded(value.high)}]"
+        return _rounded(value.value) + unit
+    return f"{_rounded(value.value)} [{_rounded(value.low)}, {_rounded(value.high)}]{unit}"
 
 
 def _rounded(value: float) -> str:
@@ -125,6 +126,46 @@ def evidence_of(sheet: Sheet) -> tuple[str, ...]:
         for name, value in option.values.items()
         if value.evidence
     )
+
+
+def criteria_of(sheet: Sheet) -> tuple[str, ...]:
+    """A sentence for each criterion: its weight of weights that add up to 1, which values are better, its bounds."""
+    total = math.fsum(criterion.weight for criterion in sheet.criteria)
+    return tuple(_criterion_words(criterion, criterion.weight / total) for criterion in sheet.criteria)
+
+
+def _criterion_words(criterion: Criterion, weight: float) -> str:
+    better = tr("more is better") if criterion.better == "more" else tr("less is better")
+    bounds = [("≥", criterion.least), ("≤", criterion.most), ("0 =", criterion.worst), ("1 =", criterion.best)]
+    told = [f"{sign} {value:g}" for sign, value in bounds if value is not None]
+    unit = f" ({criterion.unit})" if criterion.unit else ""
+    return " · ".join([f"{criterion.name}{unit}: {tr('weight {weight}', weight=f'{weight:.2f}')}", better, *told])
+
+
+def option_words(scored: Scored) -> str:
+    """A judged option in a sentence: its score, or why it is out, whether it is on the front, and all its values."""
+    option = scored.option
+    values = ", ".join(f"{name} {value_words(value)}" for name, value in option.values.items())
+    penalty = [f"− {option.penalty:g}"] if option.penalty else []
+    front = ["Pareto"] if scored.on_front else []
+    by = [tr("dominated by {names}", names=", ".join(scored.dominated_by))] if scored.dominated_by else []
+    return f"{option.name}: " + " · ".join([scored.out or f"{scored.score:.3f}", *front, *by, values, *penalty])
+
+
+def firmness(verdict: Verdict) -> tuple[str, ...]:
+    """How firm the first place is, a sentence each: weights at which another option wins, intervals that overlap."""
+    moved = [_flip_words(flip) for flip in verdict.flips if flip.down_to or flip.up_to]
+    if verdict.flips and not moved:
+        moved = [tr("No weight alone changes the first place.")]
+    if verdict.close:
+        moved.append(tr("The measured intervals alone can change the first place: measure more before you choose."))
+    return tuple(moved)
+
+
+def _flip_words(flip: Flip) -> str:
+    down = "" if flip.down is None else f"  ↓ {flip.down:.2f} {flip.down_to}"
+    up = "" if flip.up is None else f"  ↑ {flip.up:.2f} {flip.up_to}"
+    return tr("weight of {name} {weight}", name=flip.criterion, weight=f"{flip.weight:.2f}") + down + up
 
 
 def write_sheet(sheet: Sheet) -> str:

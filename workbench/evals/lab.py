@@ -170,6 +170,8 @@ class EvalLab(JudgeLab):
         conditions: str = "",
         review: str = "",
         choice: str = "",
+        criteria: Sequence[str] = (),
+        sensitivity: Sequence[str] = (),
     ) -> DecisionRecord:
         """Stores a decision; without ``evidence`` its runs' main figures are written down, and how pairs compare.
 
@@ -195,6 +197,8 @@ class EvalLab(JudgeLab):
             review=review,
             created=datetime.now(UTC),
             choice=choice,
+            criteria=tuple(criteria),
+            sensitivity=tuple(sensitivity),
         )
         return self._store.runs.put_decision(record)
 

@@ -35,12 +35,14 @@ class Value:
     Attributes:
         low: lower end of its interval where it was measured with one, and ``high`` the upper.
         evidence: where it comes from ("run 12", "bench 3"), "" when it is somebody's judgement.
+        unit: the currency of what was reckoned at a price, "" for all else; one criterion's values share it.
     """
 
     value: float
     low: float | None = None
     high: float | None = None
     evidence: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -402,6 +402,8 @@ class DecisionRecord:
         runs: the runs it rests on; ``evidence``: sentences with their figures and intervals.
         review: when to look again, free text or a date.
         choice: the option that was taken, "" where the verdict says it all.
+        criteria: what the options were judged by, with weights and bounds, and ``sensitivity``: how firm the first
+            place was; sentences, of a decision that was taken on a sheet.
     """
 
     id: int
@@ -416,6 +418,8 @@ class DecisionRecord:
     review: str
     created: datetime
     choice: str = ""
+    criteria: tuple[str, ...] = ()
+    sensitivity: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

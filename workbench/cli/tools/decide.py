@@ -12,7 +12,7 @@ from workbench.decisions.decisions import next_review, overdue
 from workbench.decisions.measurements import LINKS
 from workbench.decisions.symptoms import find_symptoms
 from workbench.decisions.utility import value_of_information
-from workbench.decisions.writing import evidence_of, read_pairs, write_sheet
+from workbench.decisions.writing import evidence_of, firmness, read_pairs, write_sheet
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
@@ -50,11 +50,11 @@ def decide(context: click.Context, as_json: bool) -> None:
 
 
 @decide.command()
-@click.argument("text", default="")
+@click.argument("words", nargs=-1, metavar="[TEXT]...")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def symptoms(text: str, as_json: bool) -> None:
+def symptoms(words: tuple[str, ...], as_json: bool) -> None:
     """What to try first: symptom → layer → move → metric; only rows that hold every word of TEXT."""
-    found = find_symptoms(text)
+    found = find_symptoms(" ".join(words))
     if as_json:
         print_json(found)
         return
@@ -189,13 +189,8 @@ def print_verdict(verdict: Verdict) -> None:
     """The ranking, then how firm it is."""
     rows = [(str(n), s.option.name, *_scored(s)) for n, s in enumerate(verdict.ranking, 1)]
     print_table(("", tr("option"), tr("score"), "", tr("why")), rows, right=(0, 2))
-    for flip in verdict.flips:
-        down = "" if flip.down is None else f"  ↓ {flip.down:.2f} {flip.down_to}"
-        up = "" if flip.up is None else f"  ↑ {flip.up:.2f} {flip.up_to}"
-        if down or up:
-            say(tr("weight of {name} {weight}", name=flip.criterion, weight=f"{flip.weight:.2f}") + down + up)
-    if verdict.close:
-        say(tr("The measured intervals alone can change the first place: measure more before you choose."))
+    for told in firmness(verdict):
+        say(told)
 
 
 def _scored(one: Scored) -> tuple[str, str, str]:

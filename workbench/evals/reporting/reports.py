@@ -231,7 +231,9 @@ def _told_apart(run: Run) -> str:
 def decision_markdown(decision: DecisionRecord) -> str:
     """A decision record: what was decided, on which runs and figures, and what would change it."""
     lists = (
+        (tr("Criteria"), decision.criteria),
         (tr("Options"), decision.options),
+        (tr("Sensitivity"), decision.sensitivity),
         (tr("Reasons"), decision.reasons),
         (tr("Evidence"), decision.evidence),
         (tr("Runs"), tuple(f"#{run}" for run in decision.runs)),
