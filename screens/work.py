@@ -69,6 +69,16 @@ class Jobs:
         self._start(node, job, lambda: node.call_later(then, call()), failed)
         return job
 
+    def open(
+        self, node: DOMNode, call: Callable[[], T], then: Callable[[T], object], failed: Failed | None = None
+    ) -> Job:
+        """As ``read``, for a key whose dialog ``then`` opens: never when another screen came to the front since.
+
+        So a key that is pressed again while its dialog is being read lays no second one on the first.
+        """
+        front = self._app.screen
+        return self.read(node, call, lambda read: then(read) if self._app.screen is front else None, failed)
+
     def run(
         self,
         node: DOMNode,
