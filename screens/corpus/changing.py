@@ -86,14 +86,17 @@ class Changing(ModeScreen):
 
     def _delete(self, documents: list[Document], answer: str) -> None:
         keys, traces = [d.id for d in documents], answer == "traces"
-
         failed = self.failed(*documents)
-        self.jobs.read(self, lambda: self.desk.delete_documents(keys, traces=traces), self._deleted, failed)
 
-    def _deleted(self, checks: tuple[DeleteCheck, ...]) -> None:
+        def delete() -> tuple[tuple[DeleteCheck, ...], int]:
+            return self.desk.delete_documents(keys, traces=traces), len(self.desk.exchange.snapshots())
+
+        self.jobs.read(self, delete, lambda found: self._deleted(*found), failed)
+
+    def _deleted(self, checks: tuple[DeleteCheck, ...], snapshots: int) -> None:
         title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")
         self.bench.changed()
-        self.app.push_screen(NoteDialog(title, proof(checks)))
+        self.app.push_screen(NoteDialog(title, proof(checks, snapshots)))
 
     def action_edit(self) -> None:
         """Asks what to change, then changes it."""
@@ -136,4 +139,4 @@ class Changing(ModeScreen):
             else:
                 self.notify(tr("No metadata was edited yet. e edits them."), timeout=4)
 
-        self.jobs.read(self, lambda: list(self.desk.curator.edits()), show)
+        self.jobs.open(self, lambda: list(self.desk.curator.edits()), show)

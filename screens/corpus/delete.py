@@ -87,13 +87,13 @@ class DeleteDialog(ModalScreen[str]):
         self.dismiss(answer)
 
 
-def proof(checks: Sequence[DeleteCheck]) -> Content:
-    """What was looked for after the deletion, and what of it was found."""
+def proof(checks: Sequence[DeleteCheck], snapshots: int = 0) -> Content:
+    """What was looked for after the deletion, what of it was found, and how many snapshots of the file are there."""
     if len(checks) == 1:
         names = tr("Looked for {name} in the file after it was deleted:", name=checks[0].source_id)
     else:
         names = tr("Looked for {count} documents in the file after they were deleted:", count=len(checks))
-    return content(names, "\n", *(line for part in _PLACES for line in _place(part, checks)), *_kept(checks))
+    return content(names, "\n", *(line for part in _PLACES for line in _place(part, checks)), *_kept(checks, snapshots))
 
 
 _PLACES: Final[dict[str, tuple[str, ...]]] = {
@@ -126,7 +126,7 @@ def _place(part: str, checks: Sequence[DeleteCheck]) -> Iterable[Line]:
         yield "\n  ", (rows, Tone.DIM)
 
 
-def _kept(checks: Sequence[DeleteCheck]) -> Iterable[Line]:
+def _kept(checks: Sequence[DeleteCheck], snapshots: int) -> Iterable[Line]:
     redacted, quoted = sum(c.redacted for c in checks), sum(c.quoted for c in checks)
     if redacted:
         yield ("\n✓ ", Tone.GOOD)
@@ -134,3 +134,6 @@ def _kept(checks: Sequence[DeleteCheck]) -> Iterable[Line]:
     if quoted:
         yield ("\n◦ ", Tone.DIM)
         yield tr("{count} traces and results keep the words they quoted", count=quoted)
+    if snapshots:
+        yield ("\n◦ ", Tone.DIM)
+        yield f"{tr('Snapshots that keep what they held: {count}.', count=snapshots)} {tr('X lists them')}"

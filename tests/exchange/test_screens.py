@@ -75,8 +75,14 @@ async def test_a_snapshot_is_taken_restored_and_deleted_by_key(desk: Desk) -> No
         seen = screen_text(app)
         assert "one" in seen
         assert "it keeps what was" in seen
-        desk.delete_documents([desk.documents()[0].id])
+        await pilot.press("escape")
+        await settle(pilot)
+        await pilot.press("D", "y")
+        await settle(pilot)
+        assert "Snapshots that keep what they held: 1. X lists them" in screen_text(app)
         assert len(desk.documents()) == 2
+        await pilot.press("escape", "X")
+        await settle(pilot)
         await pilot.press("r", "y")
         await settle(pilot)
         assert len(desk.documents()) == 3

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from tests.screens.fake_benchmarks import FakeBenchmarks
@@ -116,6 +117,7 @@ class FakeDesk:
         self.rerankers = FakeRerankers()
         self.indexes = FakeIndexes()
         self.ladders = FakeLadders(self._model_file, self.benchmarks, self.evals, slow)
+        self.exchange = SimpleNamespace(snapshots=lambda: ())
         self.browser, self.doctor, self.curator = FakeBrowser(self), FakeDoctor(self), FakeCurator(self)
         self.searched.clear()
 

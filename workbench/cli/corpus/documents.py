@@ -259,7 +259,8 @@ def _report_deletions(checks: Sequence[DeleteCheck], names: Mapping[str, str], s
         name = check.source_id or names[check.document_id]
         say(f"{'✓' if check.gone else '✗'} {name}: {_deletion(check)}", newlines=False)
     if snapshots:
-        say(tr("Snapshots that keep what they held: {count}. See workbench snapshot list", count=snapshots))
+        kept = tr("Snapshots that keep what they held: {count}.", count=snapshots)
+        say(f"{kept} {tr('See workbench snapshot list')}")
 
 
 def _document_id(desk: Desk, name: str, collection: str, *, gone: bool) -> str:
