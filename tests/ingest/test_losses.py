@@ -40,6 +40,9 @@ def test_chunks_longer_than_the_embedder_reads_are_told(bench: Bench) -> None:
         "Chunks longer than the 50 tokens that the embedder reads: 1 of 1"
         in bench.ingest(recipe=Recipe(size=5000))["a.txt"].reason
     )
+    (document,) = bench.store.corpus.documents("c")
+    assert document.warnings == (), "the source is fine: the chunk itself is marked"
+    assert [chunk.truncated for chunk in bench.store.corpus.chunks(document.id)] == [True]
 
 
 def test_a_cell_of_any_length_is_a_cell(bench: Bench) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from workbench.corpus.chunking import chunks_of
-from workbench.corpus.chunking.losses import losses
+from workbench.corpus.chunking.losses import lost_headers, truncation
 from workbench.corpus.chunking.material import Similarity
 from workbench.corpus.identity import document_id
 from workbench.corpus.metadata import merge, metadata_hash, sidecar
@@ -91,8 +91,8 @@ class Cutter:
     def _cut(self, document: Document, parsed: ParsedDocument) -> Cut:
         setup = self._setup
         chunks = chunks_of(document, parsed, setup.recipe, setup.tokenizer, setup.embedder, similarity=self._similarity)
-        warnings = (*parsed.warnings, *losses(parsed, chunks, setup.embedder))
-        return Cut(replace(document, warnings=warnings), parsed, chunks)
+        warnings = tuple(filter(None, (*parsed.warnings, lost_headers(parsed, chunks))))
+        return Cut(replace(document, warnings=warnings), parsed, chunks, truncation(chunks, setup.embedder))
 
 
 def _unexpected(error: Exception) -> DocumentError:

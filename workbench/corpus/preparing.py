@@ -120,9 +120,9 @@ class Preparer:
         have = self._corpus.embedded_chunks(self._index.id, document.id) if known else frozenset()
         pending = tuple(chunk for chunk in chunks if chunk.id not in have)
         action: IngestAction = "updated" if known else "added"
-        reason = " ".join((*document.warnings, self._new_kinds(document.metadata))).strip()
+        told = (*document.warnings, result.truncation, self._new_kinds(document.metadata))
         return Prepared(
-            IngestOutcome(document.source_id, action, len(chunks), len(pending), reason=reason),
+            IngestOutcome(document.source_id, action, len(chunks), len(pending), reason=" ".join(filter(None, told))),
             pending,
             lambda vectors, tokens: self._corpus.put_document(self._index, document, parsed, chunks, vectors, tokens),
         )

@@ -102,11 +102,17 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A document with its chunks."""
+    """A document with its chunks.
+
+    Attributes:
+        truncation: what the report says of chunks that the embedder doesn't read whole. It isn't a warning of the
+            document, as the recipe is at fault and each chunk knows.
+    """
 
     document: Document
     parsed: ParsedDocument
     chunks: tuple[Chunk, ...]
+    truncation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

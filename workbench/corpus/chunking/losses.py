@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from workbench.corpus.chunking.material import shows_header
 from workbench.corpus.places import Places
@@ -10,23 +10,29 @@ from workbench.i18n import tr
 from workbench.records.corpus import Chunk, EmbedderInfo, ParsedDocument
 
 
-def losses(parsed: ParsedDocument, chunks: Sequence[Chunk], info: EmbedderInfo) -> Iterator[str]:
-    """A sentence for each kind of loss, for the ingest report."""
+def truncation(chunks: Sequence[Chunk], info: EmbedderInfo) -> str:
+    """A sentence for the ingest report on chunks that the embedder doesn't read whole, "" when it reads them all."""
     truncated = sum(chunk.truncated for chunk in chunks)
-    if truncated:
-        yield tr(
-            "Chunks longer than the {limit} tokens that the embedder reads: {count} of {all}; it misses their ends.",
-            limit=info.max_tokens,
-            count=truncated,
-            all=len(chunks),
-        )
+    if not truncated:
+        return ""
+    return tr(
+        "Chunks longer than the {limit} tokens that the embedder reads: {count} of {all}; it misses their ends.",
+        limit=info.max_tokens,
+        count=truncated,
+        all=len(chunks),
+    )
+
+
+def lost_headers(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> str:
+    """A sentence on rows without the header of their table, "" when there are none."""
     bare = _without_header(parsed, chunks)
-    if bare:
-        yield tr(
-            "Chunks without the header of their table, which is too long to be repeated: {count} of {all}.",
-            count=bare,
-            all=len(chunks),
-        )
+    if not bare:
+        return ""
+    return tr(
+        "Chunks without the header of their table, which is too long to be repeated: {count} of {all}.",
+        count=bare,
+        all=len(chunks),
+    )
 
 
 def _without_header(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> int:
