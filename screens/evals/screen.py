@@ -33,8 +33,10 @@ class EvalsScreen(CaseWork, RunSetWork, SetWork):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "failure(1)", "Failure", id="evals.next", tooltip="The next case that failed"),
         Binding("p", "failure(-1)", "Failure before", show=False, id="evals.previous"),
-        Binding("j", "case(1)", "Next case", show=False, id="evals.down", tooltip="From any pane"),
-        Binding("k", "case(-1)", "Case before", show=False, id="evals.up", tooltip="From any pane"),
+        Binding("j", "case(1)", "Next case", show=False, id="evals.down", tooltip="From any pane but the list of runs"),
+        Binding(
+            "k", "case(-1)", "Case before", show=False, id="evals.up", tooltip="From any pane but the list of runs"
+        ),
         Binding("full_stop", "flip", "Flip", show=False, id="evals.flip", tooltip="The next case fixed or broken"),
         Binding("u", "unlabelled", "Unlabelled", show=False, id="evals.unlabelled", tooltip="The next case to judge"),
         Binding(

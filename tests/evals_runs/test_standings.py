@@ -48,6 +48,12 @@ def test_the_best_is_told_apart_only_from_intervals_that_do_not_reach_its_own() 
     assert verdict_of(standings(RECALL[::2], "recall")) == "Best: k=9. No other interval reaches its own."
 
 
+def test_none_of_several_with_the_best_value_is_named_the_best() -> None:
+    found = standings([RECALL[0], RECALL[2], report(7, "recall@7", 0.85, 0.71, 0.93)], "recall")
+    assert [one.best for one in found] == [False, True, True]
+    assert verdict_of(found) == "k=9, k=7 share the best value: by it none of them is ahead."
+
+
 def test_the_least_time_is_best_and_a_run_without_the_metric_has_no_place() -> None:
     times = [report(1, "latency_p95_ms", 900.0, 700.0, INFINITE), report(2, "latency_p95_ms", 300.0, 250.0, 400.0)]
     found = standings([*times, report(3, "", 0, 0, 0)], "latency_p95_ms")
@@ -92,4 +98,4 @@ def test_a_sweep_prints_its_table_and_its_plot(cli: Cli) -> None:
     assert told.code == 0
     bars = [line for line in told.out.splitlines() if "●" in line]
     assert [bar.split()[:2] for bar in bars] == [["#1", "k=1"], ["#2", "k=3"]]
-    assert "Best: k=1. 1 of 1 other intervals overlap with it: not significant" in told.out
+    assert "k=1, k=3 share the best value: by it none of them is ahead." in told.out

@@ -7,6 +7,7 @@ is a list makes a test for each of its values, and ``defaultTest`` joins every t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -78,10 +79,27 @@ def write(cases: Sequence[Case], path: Path, _text_of: TextOf) -> None:
 # -- the file --------------------------------------------------------------------------------------------------------
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads as YAML 1.2 does, and promptfoo: yes, on and 12:30 are words. PyYAML's own rules are YAML 1.1's."""
+
+
+_SCALARS: Final = {
+    "tag:yaml.org,2002:bool": (r"(?i:true|false)$", "tTfF"),
+    "tag:yaml.org,2002:int": (r"[-+]?(?:0|[1-9][0-9]*)$", "-+0123456789"),
+    "tag:yaml.org,2002:float": (r"[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?$", "-+.0123456789"),
+}
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in known if tag not in _SCALARS]
+    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+for _tag, (_pattern, _first) in _SCALARS.items():
+    _Loader.add_implicit_resolver(_tag, re.compile(_pattern), list(_first))
+
+
 def _config(source: Source) -> _Config:
     """The nodes are composed first, because values alone have no place."""
     try:
-        loader = yaml.SafeLoader(source.text)
+        loader = _Loader(source.text)
         root = loader.get_single_node()
         parts = _parts(root) if isinstance(root, yaml.MappingNode) else {"tests": root} if root else {}
         shared = loader.construct_object(parts[_SHARED], deep=True) if _SHARED in parts else {}

@@ -156,8 +156,14 @@ def _rounds(context: Context, value: Any, pairs: bool) -> list[Any]:
 
 
 @cache
+def _as_nunjucks_writes(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
 def _environment() -> Environment:
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, keep_trailing_newline=True, finalize=_as_nunjucks_writes
+    )
     environment.filters[_rounds.__name__] = _rounds
     environment.filters["dump"] = lambda value: json.dumps(value, ensure_ascii=False)
     return environment

@@ -17,7 +17,7 @@ class Standing:
     Attributes:
         name: the metric as this run has it: "recall@1" where its k is 1.
         estimate: None where the run has no such metric; then it is neither best nor told apart.
-        best: its value is the best one; of equals, the first.
+        best: its value is the best one, which others may share.
         overlaps: its interval and the best one's have a value in common, so that they aren't told apart. Apart they
             differ; overlapping they may still do, which the paired test of ``compare_runs`` can show.
     """
@@ -42,25 +42,32 @@ def family(name: str) -> str:
 def standings(reports: Sequence[RunReport], wanted: str) -> tuple[Standing, ...]:
     """Each run's own metric of the family ``wanted``, in the order given."""
     found = [_standing(report, wanted) for report in reports]
-    known = [(one.estimate.value, place) for place, one in enumerate(found) if one.estimate]
+    known = [one.estimate for one in found if one.estimate]
     if not known:
         return tuple(found)
-    sign = -1 if describe(next(one.name for one in found if one.estimate)).higher_is_better else 1
-    _, first = min((sign * value, place) for value, place in known)
-    best = found[first].estimate
+    higher = describe(next(one.name for one in found if one.estimate)).higher_is_better
+    best = (max if higher else min)(known, key=lambda estimate: estimate.value)
     return tuple(
-        Standing(one.run, one.name, one.estimate, place == first, _overlap(one.estimate, best))
-        for place, one in enumerate(found)
+        Standing(
+            one.run,
+            one.name,
+            one.estimate,
+            one.estimate is not None and one.estimate.value == best.value,
+            _overlap(one.estimate, best),
+        )
+        for one in found
     )
 
 
 def verdict_of(found: Sequence[Standing]) -> str:
     """What the intervals say, in a sentence or two; "" where no two runs have the metric."""
-    best = next((one for one in found if one.best), None)
+    best = [one.run.config.title or f"#{one.run.id}" for one in found if one.best]
     others = [one for one in found if one.estimate and not one.best]
-    if best is None or not others:
+    if len(best) > 1:
+        return tr("{names} share the best value: by it none of them is ahead.", names=", ".join(best))
+    if not best or not others:
         return ""
-    name, near = best.run.config.title or f"#{best.run.id}", sum(one.overlaps for one in others)
+    (name,), near = best, sum(one.overlaps for one in others)
     if not near:
         return tr("Best: {name}. No other interval reaches its own.", name=name)
     return tr(
