@@ -65,7 +65,7 @@ def context_page(story: Story, context: Context, page: Page) -> None:
         (
             e.label,
             f"{ranks.get(e.chunk_id, '–')}",
-            f"{'' if context.ledger.tokenizer else '≈ '}{count(e.tokens)}",
+            f"{'' if context.ledger.tokenizer and not context.ledger.estimated else '≈ '}{count(e.tokens)}",
             e.source_id,
             place(e.heading, e.page_label, e.page),
             e.text,
@@ -106,6 +106,10 @@ def _ledger(ledger: Ledger, page: Page) -> None:
         (tr("window"), ledger.window),
     ]
     page.head(tr("tokens, by {tokenizer}", tokenizer=ledger.tokenizer or "–"))
+    if ledger.estimated:
+        page.say(tr("≈ estimated: its server counts no tokens"))
+    if ledger.assumed:
+        page.say(tr("The window is assumed: its server doesn't tell its context."))
     rows = [(name, count(tokens), bar(tokens / window, _BAR)) for name, tokens in parts]
     page.table(("", tr("tokens"), tr("of the window")), rows, right=(1,))
     sign = "≤" if ledger.total <= ledger.window else ">"

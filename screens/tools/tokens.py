@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -25,8 +25,9 @@ from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError, reason_of
 from workbench.i18n import tr
 from workbench.records.answers import Context
-from workbench.records.tokens import Cut, PrefixReport, WindowBudget
-from workbench.tokens.words import break_text, part_name, untold_words
+from workbench.records.tokens import PARTS, Cut, PrefixReport, WindowBudget
+from workbench.tokens.window import budget_of
+from workbench.tokens.words import break_text, part_name, untold_words, window_words
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 SHOWN: Final = 300
 """Pieces of a text that are drawn."""
 Call = Callable[[str], tuple[Cut, ...]]
-PARTS: Final = tuple(f.name for f in fields(WindowBudget))
+FIELDS: Final = ("window", *PARTS)
 EXAMPLE: Final = WindowBudget(4096, instructions=600, documents=2000, question=50, output=256)
 
 
@@ -59,6 +60,7 @@ class TokensTab(ToolTab):
             for place, call in enumerate((quick, slow))
         )
         self._cuts: list[tuple[Cut, ...]] = [(), ()]
+        self._taken = EXAMPLE
 
     def compose(self) -> ComposeResult:
         """Text, cuts, budget."""
@@ -71,7 +73,7 @@ class TokensTab(ToolTab):
                 content((tr("Type or paste a text above: it is cut by every tokenizer that is here."), Tone.DIM))
             )
         with Container(id="budget"):
-            for name in PARTS:
+            for name in FIELDS:
                 label = tr("window") if name == "window" else part_name(name)
                 yield field(f"budget-{name}", label, str(getattr(EXAMPLE, name)))
         yield Static("", id="budget-sum")
@@ -119,20 +121,24 @@ class TokensTab(ToolTab):
 
     @on(Input.Changed)
     def _sum(self) -> None:
-        told = {name: self.query_one(f"#budget-{name}", Input).value.strip() or "0" for name in PARTS}
+        told = {name: self.query_one(f"#budget-{name}", Input).value.strip() or "0" for name in FIELDS}
         line = self.query_one("#budget-sum", Static)
         wrong = next((name for name, value in told.items() if not value.isdecimal()), None)
         if wrong or not int(told["window"]):
             line.update(content((tr("Give whole numbers of tokens."), Tone.BAD)))
             return
-        found = WindowBudget(**{name: int(value) for name, value in told.items()})
-        sum_ = f"{count(found.input)} + {count(found.output)} = {count(found.total)} "
+        numbers: dict[str, Any] = {name: int(value) for name, value in told.items()}
+        found = WindowBudget(**numbers)
+        if self._taken == replace(found, estimated=self._taken.estimated, assumed=self._taken.assumed):
+            found = self._taken
+        near = "≈ " if found.estimated else ""
+        sum_ = f"{near}{count(found.input)} + {count(found.output)} = {near}{count(found.total)} "
         if found.fits:
-            left = tr("{left} left", left=count(found.left))
-            line.update(content(("✓ ", Tone.GOOD), sum_, f"≤ {count(found.window)} · ", left))
+            left = near + tr("{left} left", left=count(found.left))
+            line.update(content(("✓ ", Tone.GOOD), sum_, f"≤ {window_words(found)} · ", left))
         else:
-            over = tr("{over} too many", over=count(-found.left))
-            line.update(content(("✗ ", Tone.BAD), sum_, f"> {count(found.window)} · ", (over, Tone.BAD)))
+            over = near + tr("{over} too many", over=count(-found.left))
+            line.update(content(("✗ ", Tone.BAD), sum_, f"> {window_words(found)} · ", (over, Tone.BAD)))
 
     def action_budget(self) -> None:
         """The parts of the newest question."""
@@ -143,21 +149,16 @@ class TokensTab(ToolTab):
         span = self.desk.trace(newest[0].id).span("context") if newest else None
         if span is None or not isinstance(span.output, Context):
             return None
-        ledger = span.output.ledger
-        return WindowBudget(
-            ledger.window,
-            instructions=ledger.instructions,
-            documents=ledger.evidence,
-            question=ledger.question,
-            output=ledger.reserve,
-        )
+        return budget_of(span.output.ledger)
 
     def _take_budget(self, found: WindowBudget | None) -> None:
         if found is None:
             self.notify(tr("No question with a context was asked yet."), timeout=4)
             return
-        for name in PARTS:
+        self._taken = found
+        for name in FIELDS:
             self.query_one(f"#budget-{name}", Input).value = str(getattr(found, name))
+        self._sum()
 
     def action_compare(self) -> None:
         """Asks for two files, then tells."""

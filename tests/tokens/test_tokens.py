@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench import paths
+from workbench.answers.generate import Writer
+from workbench.cli.tools.tokens import print_budget
 from workbench.engine.client import load_generator
 from workbench.engine.embedding import open_embedder
 from workbench.engine.gguf_header import read_header
 from workbench.errors import NotFoundError
 from workbench.ports import Embedder, Generator
+from workbench.records.answers import AskOptions, Ledger
 from workbench.records.models import LoadSettings
 from workbench.records.servers import Endpoint, ServedModel
 from workbench.records.tokens import Piece, WindowBudget
@@ -24,6 +28,7 @@ from workbench.servers.wire import Wire
 from workbench.text.counting import tiktoken_encoding
 from workbench.tokens import TokenLab
 from workbench.tokens.prefix import compare_prompts
+from workbench.tokens.window import budget_of
 
 TEXT = "¿Qué día es hoy, José? 😀"
 HAS_TIKTOKEN = tiktoken_encoding("o200k_base") is not None and tiktoken_encoding("cl100k_base") is not None
@@ -93,6 +98,20 @@ def test_input_and_output_share_the_window_as_the_source_works_it_out() -> None:
     asked_in_sql = WindowBudget(8_192, 870, 0, 2_500 + 1_200 + 1_800, 0, 30)
     assert asked_in_sql.total == 6_400
     assert not WindowBudget(25_499, 600, 2_000, 20_000, 1_400, output=1_500).fits
+
+
+def test_a_window_that_is_assumed_and_tokens_that_are_estimated_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    untold = ServedGenerator(Wire(Endpoint("http://127.0.0.1:9")), OpenAi(), ServedModel("m"))
+    told = replace(untold.model, counted=True, context_told=True)
+    assert (untold.model.counted, untold.model.context_told) == (False, False)
+    budget = Writer(untold, "When?", "en", AskOptions()).budget()
+    assert (budget.estimated, budget.assumed) == (True, True)
+    ledger = Ledger(100, 1000, 9, 256, 4096, told.file.name, budget.estimated, budget.assumed)
+    print_budget(budget_of(ledger))
+    said = capsys.readouterr().out
+    assert "≈ 1,109 + 256 = ≈ 1,365 ≤ 4,096 (assumed: its server doesn't tell) · ≈ 2,731 left" in said
+    print_budget(budget_of(replace(ledger, estimated=False), 2048))
+    assert "1,109 + 256 = 1,365 ≤ 2,048 · 683 left" in capsys.readouterr().out
 
 
 def words(text: str) -> Sequence[Piece]:

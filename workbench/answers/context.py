@@ -33,6 +33,7 @@ class Budget:
         reserve: tokens kept for the answer.
         tokenizer: whose tokens these are.
         most: tokens that the evidence may take at most, None for all that the window leaves.
+        estimated, assumed: as ``Ledger`` has them.
     """
 
     measure: Callable[[Evidence], int]
@@ -42,6 +43,8 @@ class Budget:
     reserve: int
     tokenizer: str
     most: int | None = None
+    estimated: bool = False
+    assumed: bool = False
 
     @property
     def room(self) -> float:
@@ -141,6 +144,8 @@ class _Builder:
             reserve=budget.reserve,
             window=fixed + self._tokens if budget.window is None else budget.window,
             tokenizer=budget.tokenizer,
+            estimated=budget.estimated,
+            assumed=budget.assumed,
         )
         return Context(tuple(kept.evidence for kept in self._kept), tuple(self._dropped), ledger)
 

@@ -56,6 +56,8 @@ class Writer:
             reserve=self._options.max_output,
             tokenizer=self._generator.model.file.name,
             most=self._options.budget,
+            estimated=not self._generator.model.counted,
+            assumed=not self._generator.model.context_told,
         )
 
     def prompt(self, evidence: Sequence[Evidence]) -> Prompt:

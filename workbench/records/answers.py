@@ -74,7 +74,12 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Where the context window goes, in the model's own tokens: all parts together ≤ ``window``."""
+    """Where the context window goes, in the model's own tokens: all parts together ≤ ``window``.
+
+    Attributes:
+        estimated: its server doesn't count tokens: those of the parts are estimates.
+        assumed: its server doesn't tell its context: ``window`` is an assumption.
+    """
 
     instructions: int
     evidence: int
@@ -82,6 +87,8 @@ class Ledger:
     reserve: int
     window: int
     tokenizer: str
+    estimated: bool = False
+    assumed: bool = False
 
     @property
     def total(self) -> int:

@@ -205,6 +205,8 @@ class LoadedModel:
         bos, eos: texts of its special tokens.
         server: the address of the server that it runs on, "" for one in a child process.
         cloud: that server hands its calls on to a cloud, however near it is.
+        counted: its tokens are counted by its own tokenizer; False where a server doesn't tell, and they are estimated.
+        context_told: ``context`` is known; False where a server doesn't tell, and it is assumed.
     """
 
     file: ModelFile
@@ -218,6 +220,8 @@ class LoadedModel:
     eos: str = ""
     server: str = ""
     cloud: bool = False
+    counted: bool = True
+    context_told: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 CutKind: TypeAlias = Literal["model", "encoding", "embedder"]
@@ -41,9 +41,18 @@ class Cut:
         return len(self.pieces)
 
 
+PARTS: Final = ("instructions", "history", "documents", "tools", "question", "output")
+"""What shares a window."""
+
+
 @dataclass(frozen=True, slots=True)
 class WindowBudget:
-    """Tokens that each part of a call may take; together with the reserved output at most ``window``."""
+    """Tokens that each part of a call may take; together with the reserved output at most ``window``.
+
+    Attributes:
+        estimated: of a call whose server counts no tokens: the parts are estimates.
+        assumed: of a call whose server doesn't tell its context: the window is an assumption.
+    """
 
     window: int
     instructions: int = 0
@@ -52,6 +61,8 @@ class WindowBudget:
     tools: int = 0
     question: int = 0
     output: int = 0
+    estimated: bool = False
+    assumed: bool = False
 
     @property
     def input(self) -> int:
@@ -76,7 +87,7 @@ class WindowBudget:
     @property
     def parts(self) -> tuple[tuple[str, int], ...]:
         """Name and tokens of each part, the window left out."""
-        return tuple((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "window")
+        return tuple((name, getattr(self, name)) for name in PARTS)
 
 
 BreakKind: TypeAlias = Literal["time", "key_order", "moved", "changed"]

@@ -47,6 +47,11 @@ class Dialect(Protocol):
         """It can be held to a GBNF grammar."""
         ...
 
+    @property
+    def counts(self) -> bool:
+        """Its tokenizer can be asked how many tokens a text has."""
+        ...
+
     def recognise(self, wire: Wire) -> str | None:
         """The server's version ("" when untold) if it is of this kind, else None."""
         ...

@@ -89,6 +89,8 @@ class ServedGenerator:
             eos=eos,
             server=self._wire.endpoint.url,
             cloud=served.reach == "cloud",
+            counted=self._dialect.counts,
+            context_told=bool(served.context),
         )
 
     @property

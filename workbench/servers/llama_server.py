@@ -24,6 +24,7 @@ class LlamaServer(OpenAi):
 
     kind = "llama-server"
     grammars = True
+    counts = True
     samplers = frozenset({"top_k", "min_p", "repeat_penalty"})
     metrics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "busy": ("llamacpp:requests_processing",),

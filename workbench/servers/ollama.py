@@ -31,6 +31,7 @@ class Ollama:
 
     kind: ServerKind = "ollama"
     grammars: bool = False
+    counts: bool = False
 
     def recognise(self, wire: Wire) -> str | None:
         """Its version."""

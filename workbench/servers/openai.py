@@ -29,6 +29,7 @@ class OpenAi:
 
     kind: ServerKind = "openai"
     grammars: bool = False
+    counts: bool = False
     samplers: ClassVar[frozenset[str]] = frozenset()
     """Settings beyond the common ones that the server takes, by their names there."""
     metrics: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -170,6 +171,7 @@ class Vllm(OpenAi):
 
     kind = "vllm"
     grammars = True
+    counts = True
     samplers = frozenset({"top_k", "min_p", "repetition_penalty"})
     metrics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "busy": ("vllm:num_requests_running",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.i18n import tr
-from workbench.records.tokens import CacheBreak
+from workbench.records.tokens import CacheBreak, WindowBudget
 
 
 def part_name(name: str) -> str:
@@ -17,6 +17,12 @@ def part_name(name: str) -> str:
         "output": tr("output"),
     }
     return names[name]
+
+
+def window_words(budget: WindowBudget) -> str:
+    """The window's tokens, and whether they are an assumption."""
+    window = f"{budget.window:,}"
+    return tr("{window} (assumed: its server doesn't tell)", window=window) if budget.assumed else window
 
 
 def untold_words() -> str:

@@ -123,6 +123,8 @@ class Material:
             reserve=known.reserve if known else 0,
             tokenizer=known.tokenizer if known else "",
             most=most,
+            estimated=known is not None and known.estimated,
+            assumed=known is not None and known.assumed,
         )
 
     def _measure(self, evidence: Evidence) -> int:

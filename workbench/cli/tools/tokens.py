@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,8 +12,9 @@ from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError, reason_of
 from workbench.i18n import tr
 from workbench.records.answers import Context
-from workbench.records.tokens import Cut, PrefixReport, WindowBudget
-from workbench.tokens.words import break_text, part_name, untold_words
+from workbench.records.tokens import PARTS, Cut, PrefixReport, WindowBudget
+from workbench.tokens.window import budget_of
+from workbench.tokens.words import break_text, part_name, untold_words, window_words
 
 SHOWN: int = 200
 """Pieces that a terminal is shown of a text."""
@@ -72,21 +74,14 @@ def print_cut(cut: Cut, characters: int, pieces: bool) -> None:
 @click.option("--trace", default="", metavar="TRACE", help="Take the parts of a stored question instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_context
-def budget(context: click.Context, /, window: int | None, trace: str, as_json: bool, **parts: int) -> None:
+def budget(context: click.Context, /, window: int | None, trace: str, as_json: bool, **parts: Any) -> None:
     """Divides a window: what is sent and what is reserved must fit. Exits with 1 when it doesn't."""
     if trace:
         with context.obj.desk("read") as desk:
             span = desk.trace(trace).span("context")
         if span is None or not isinstance(span.output, Context):
             raise UsageError(tr("No context"), tr("That question came to none."), tr("Choose another trace."))
-        ledger = span.output.ledger
-        found = WindowBudget(
-            window or ledger.window,
-            instructions=ledger.instructions,
-            documents=ledger.evidence,
-            question=ledger.question,
-            output=ledger.reserve,
-        )
+        found = budget_of(span.output.ledger, window)
     elif window is None:
         raise UsageError(tr("No window"), tr("A budget is of a window."), tr("Give --window, or --trace."))
     else:
@@ -101,13 +96,16 @@ def budget(context: click.Context, /, window: int | None, trace: str, as_json: b
 
 def print_budget(found: WindowBudget) -> None:
     """A line a part, then the sum against the window."""
-    rows = [(part_name(name), f"{n:,}", f"{n / found.window:.1%}") for name, n in found.parts if n]
+    near = "≈ " if found.estimated else ""
+    marks = {name: "" if name == "output" else near for name in PARTS}  # what is reserved is known
+    rows = [(part_name(name), f"{marks[name]}{n:,}", f"{n / found.window:.1%}") for name, n in found.parts if n]
     print_table((tr("part"), tr("tokens"), tr("of the window")), rows, right=(1, 2))
     verdict = (
         tr("{left} left", left=f"{found.left:,}") if found.fits else tr("{over} too many", over=f"{-found.left:,}")
     )
     sign = "≤" if found.fits else ">"
-    say(f"{found.input:,} + {found.output:,} = {found.total:,} {sign} {found.window:,} · {verdict}")
+    sums = f"{near}{found.input:,} + {found.output:,} = {near}{found.total:,}"
+    say(f"{sums} {sign} {window_words(found)} · {near}{verdict}")
 
 
 @tokens.command()
