@@ -6,6 +6,7 @@ from typing import Final
 
 from screens.style import Line, Tone
 from workbench.evals.measuring.scoring import describe
+from workbench.evals.measuring.statistics import open_ended
 from workbench.evals.reporting.reports import layer_title
 from workbench.i18n import tr
 from workbench.records.evals import (
@@ -47,11 +48,12 @@ def estimate_parts(name: str, estimate: Estimate) -> tuple[str, str]:
     """(".988", "±.006"): a share to two decimals when its margin is wide.
 
     A lopsided interval has no one margin: ("1.00", "−.26") where the value is its end, (".90", ".60–.98") otherwise.
+    One without an upper bound tells the lower alone: ("18.8 s", "≥18.7 s").
     """
     digits = 3 if estimate.margin < WORTH_A_THIRD_DIGIT else 2
     value = value_text(name, estimate.value, digits)
-    if estimate.high == float("inf"):
-        return value, "±∞"
+    if open_ended(estimate):
+        return value, "≥" + value_text(name, estimate.low, digits)
     below, above = estimate.value - estimate.low, estimate.high - estimate.value
     narrow, wide = sorted((below, above))
     if narrow * LOPSIDED >= wide:

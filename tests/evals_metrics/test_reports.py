@@ -221,7 +221,7 @@ def test_a_ranking_puts_the_best_first_and_those_without_the_metric_last() -> No
     assert "0.875 [0.739, 0.945]" in rows[0]
     assert rows[2].endswith(r"– & – \\")
     assert " n=" not in rows[0]  # the row's own n
-    assert "5.0 ms [5.0, 5.0]" in to_latex(ranking([_report()], ["latency_p95_ms"]))
+    assert r"5.0 ms [5.0, $\infty$)" in to_latex(ranking([_report()], ["latency_p95_ms"]))
 
 
 def test_an_interval_of_fewer_cases_than_the_row_tells_its_own_n() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.evals_metrics.builders import case, result, run
+from tests.evals_metrics.builders import answer, case, result, run
 from workbench.evals.measuring.scoring import make_report
 from workbench.records.evals import RunConfig
 
@@ -106,3 +106,12 @@ def test_an_error_has_no_latency() -> None:
     report = make_report(run(), [result("a", ms=10), result("b", False, ms=9000, error="the engine died")], [])
     assert report.overall.metrics["latency_p50_ms"].n == 1
     assert any("1 of 2 cases ended in an error" in warning for warning in report.warnings)
+
+
+def test_a_case_that_was_never_asked_has_no_time() -> None:
+    asked = [result(f"a{i}", ms=200.0 + i, answer=answer(0.9)) for i in range(3)]
+    unasked = [result("u", None, ms=0.02), result("lost", False, ms=0.03)]
+    metrics = make_report(run(config=RunConfig("faq", layer="generation")), [*asked, *unasked], []).overall.metrics
+    assert (metrics["latency_p50_ms"].value, metrics["latency_p50_ms"].n) == (201.0, 3)
+    assert metrics["seconds_per_useful"].n == 3
+    assert metrics["pass_rate"].n == 4, "it is scored all the same"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.evals.measuring.statistics import OPEN, order_interval
+from workbench.evals.measuring.statistics import open_ended, order_interval
 from workbench.i18n import tr
 from workbench.ports import EntryRepository
 from workbench.records.evals import Estimate
@@ -79,7 +79,7 @@ def _first(flights: Sequence[Flight]) -> list[float]:
 
 def _figure(name: LoadFigureName, before: Sequence[float], now: Sequence[float], q: float) -> LoadFigure:
     one, other = (order_interval(np.array(values), q) if values else None for values in (before, now))
-    ends = [math.inf if found is None or found.method.endswith(OPEN) else found.high for found in (one, other)]
+    ends = [math.inf if found is None or open_ended(found) else found.high for found in (one, other)]
     apart = bool(one and other) and (_low(other) > ends[0] or ends[1] < _low(one))
     return LoadFigure(name, one, other, apart, (math.isinf(ends[0]), math.isinf(ends[1])))
 

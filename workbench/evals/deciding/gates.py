@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from workbench.errors import UsageError
 from workbench.evals.measuring.scoring import describe
-from workbench.evals.measuring.statistics import NO_SPREAD, OPEN, cases_for_quantile, cases_for_share
+from workbench.evals.measuring.statistics import NO_SPREAD, cases_for_quantile, cases_for_share, open_ended
 from workbench.evals.metrics import Metric, metric
 from workbench.i18n import tr
 from workbench.records.evals import (
@@ -98,7 +98,7 @@ def check_gate(gate: Gate, estimate: Estimate | None) -> GateResult:
     named = describe(gate.metric)
     at_least = gate.op == ">="
     bound = estimate.low if at_least else estimate.high
-    unbounded = not at_least and estimate.method.endswith(OPEN)
+    unbounded = not at_least and open_ended(estimate)
     facts = {
         "value": named.text(estimate.value),
         "bound": named.text(bound),

@@ -90,11 +90,13 @@ def columns(results: Iterable[CaseResult], layer: Layer) -> dict[str, Column]:
     The retrieval layer has no answers, and so no time per useful answer.
 
     Latency and time per useful answer are taken from the case's duration; a case that ended in an error took time,
-    but has none to show for an answer, so it has no latency. A score that the table doesn't know is a mean.
+    but has none to show for an answer, so it has no latency. A case that was never asked (of the generation layer,
+    without passages to answer from) has no times, tokens and cost at all. A score that the table doesn't know is a
+    mean.
     """
     found: dict[str, dict[str, tuple[float, ...]]] = {}
     for result in results:
-        for name, figures in _figures(result).items():
+        for name, figures in _figures(result, layer).items():
             found.setdefault(name, {})[result.case_id] = figures
     if layer == "retrieval":
         found.pop("seconds_per_useful", None)
@@ -141,15 +143,18 @@ def statistic(metric: Metric) -> StatisticOf:
     return ratio if metric.kind == "ratio" else mean
 
 
-def _figures(result: CaseResult) -> dict[str, tuple[float, ...]]:
+def _figures(result: CaseResult, layer: Layer) -> dict[str, tuple[float, ...]]:
     scores = dict(result.scores)
     if result.passed is not None:
         scores["pass_rate"] = float(result.passed)
-    if not result.error and result.duration_ms > 0:
+    asked = layer != "generation" or result.answer is not None or bool(result.error)
+    if asked and not result.error and result.duration_ms > 0:
         scores.setdefault("latency_ms", result.duration_ms)
     found: dict[str, tuple[float, ...]] = {
         name: (value,) for name, value in scores.items() if name not in _SOURCES and np.isfinite(value)
     }
+    if not asked:
+        return found
     if result.duration_ms > 0:
         scores.setdefault("seconds", result.duration_ms / 1000)
     for metric in METRICS.values():

@@ -114,7 +114,7 @@ def order_interval(values: Sample, q: float) -> Estimate:
     The number of values under the true percentile is binomial (n, q); the bounds are the measured values at its 2.5 %
     and 97.5 % quantiles (Conover, *Practical Nonparametric Statistics*, 1999, 3.2). With fewer cases than
     ``cases_for_quantile`` the upper bound lies beyond all that was measured: then it is the largest value, and the
-    method ends with ``OPEN``.
+    method ends with ``OPEN``. Where the lower one lies below all that was measured it is 0: values are times.
     """
     n = len(values)
     ordered = np.sort(values)
@@ -123,7 +123,13 @@ def order_interval(values: Sample, q: float) -> Estimate:
     upper = int(np.searchsorted(below, 1 - _TAIL)) + 1  # the smallest u with P(X < u) ≥ 97.5 %
     method = "order statistics" if upper <= n else "order statistics" + OPEN
     value = float(ordered[nearest_rank(n, q) - 1])
-    return Estimate(value, n, float(ordered[max(lower, 1) - 1]), float(ordered[min(upper, n) - 1]), method)
+    low = float(ordered[lower - 1]) if lower else 0.0
+    return Estimate(value, n, low, float(ordered[min(upper, n) - 1]), method)
+
+
+def open_ended(estimate: Estimate) -> bool:
+    """Whether the interval has no upper bound yet: more cases, or more useful ones, are needed for one."""
+    return estimate.method.endswith(OPEN)
 
 
 def cases_for_quantile(q: float) -> int:

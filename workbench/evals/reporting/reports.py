@@ -11,6 +11,7 @@ from workbench.evals.deciding.gates import gate_text, written_late
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import HEADLINES, describe
 from workbench.evals.measuring.standings import family
+from workbench.evals.measuring.statistics import open_ended
 from workbench.evals.reporting.markup import (
     Block,
     Bullets,
@@ -93,9 +94,10 @@ def run_name(run: Run) -> str:
 
 
 def estimate_text(name: str, estimate: Estimate) -> str:
-    """A metric's value with its interval: "0.853 [0.790, 0.900]"."""
+    """A metric's value with its interval: "0.853 [0.790, 0.900]"; "266 ms [204, ∞)" where it has no upper bound."""
     shown = describe(name)
-    return f"{shown.text(estimate.value)} [{shown.number(estimate.low)}, {shown.number(estimate.high)}]"
+    high = "∞)" if open_ended(estimate) else f"{shown.number(estimate.high)}]"
+    return f"{shown.text(estimate.value)} [{shown.number(estimate.low)}, {high}"
 
 
 def difference_text(change: MetricChange) -> str:
