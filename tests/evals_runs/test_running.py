@@ -320,3 +320,11 @@ def test_a_sweep_over_indexes_meets_each_of_them_and_tells_their_recipes(bench: 
     assert bench.lab.autopsy(second.id, FEE.id)
     with pytest.raises(NotFoundError, match="no index 99"):
         bench.run(replace(RETRIEVAL, index=99))
+
+
+def test_a_sweep_whose_last_run_cannot_be_is_refused_before_its_first(bench: Bench) -> None:
+    current = bench.store.corpus.current_index(NAME)
+    assert current is not None
+    with pytest.raises(NotFoundError, match="no index 99"):
+        list(bench.lab.sweep(vary(RETRIEVAL, "index", [str(current.id), "99"])))
+    assert bench.lab.runs() == ()

@@ -81,7 +81,15 @@ class RunLab(DatasetLab):
             yield from self._runner.resume(run_id, cancel)
 
     def sweep(self, configs: Sequence[RunConfig], cancel: Cancel | None = None) -> Iterator[RunProgress]:
-        """Runs that differ in one variable, one after another; each ends with its own ``finished`` progress."""
+        """Runs that differ in one variable, one after another; each ends with its own ``finished`` progress.
+
+        All are looked at before the first begins, so that one that can't be run leaves no others behind.
+
+        Raises:
+            UsageError, NotFoundError, FilterError, EngineError: as ``run``.
+        """
+        for config in configs:
+            self._runner.settle(config)
         for config in configs:
             last: RunProgress | None = None
             for last in self.run(config, cancel):

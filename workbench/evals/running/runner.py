@@ -110,22 +110,32 @@ class EvalRunner:
         """
         dataset = find_dataset(self._store, config.dataset)
         cases = _chosen(self._store.datasets.cases(dataset.name), config)
-        _check(config)
-        index: Index | None = None
-        searcher = self._runtimes.searcher()
-        if config.layer != "model":
-            name = config.search.collection or dataset.collection or self._runtimes.collection()
-            searcher = searcher.meeting(name, config.index) if config.index else searcher
-            config = replace(config, search=searcher.settled(replace(config.search, collection=name)))
-            index = searcher.index(name)
-            self._check_search(config, searcher, index)
-            if searcher.embedder and "dense" in config.search.lanes:
-                searcher.embedder.start()  # or the first case would be timed with it
+        config, searcher, index = self.settle(config)
+        if index and searcher.embedder and "dense" in config.search.lanes:
+            searcher.embedder.start()  # or the first case would be timed with it
         writes = config.layer == "model" or (config.layer != "retrieval" and config.ask.mode != "extractive")
         generator = self._loaded(config, cancel) if config.model and writes else None
         told = self._manifest(config, searcher, index, generator)
         source = self._runtimes.generator if generator else lambda: None
         return Plan(config, dataset, cases, told, CaseRunner(self._store, searcher, index, source, config))
+
+    def settle(self, config: RunConfig) -> tuple[RunConfig, Searcher, Index | None]:
+        """What a run meets, its collection named, checked without loading anything; None: the model layer has no index.
+
+        Raises:
+            UsageError, NotFoundError, FilterError: see ``EvalLab.run``.
+        """
+        dataset = find_dataset(self._store, config.dataset)
+        _check(config)
+        searcher = self._runtimes.searcher()
+        if config.layer == "model":
+            return config, searcher, None
+        name = config.search.collection or dataset.collection or self._runtimes.collection()
+        searcher = searcher.meeting(name, config.index) if config.index else searcher
+        config = replace(config, search=searcher.settled(replace(config.search, collection=name)))
+        index = searcher.index(name)
+        self._check_search(config, searcher, index)
+        return config, searcher, index
 
     # -- the loop --------------------------------------------------------------------------------------------------
 
