@@ -119,15 +119,16 @@ def _ledger(ledger: Ledger, page: Page) -> None:
 def generation_page(story: Story, made: Generation, page: Page) -> None:
     """What the model wrote, to the letter, and how fast."""
     reused = tr("{reused} of them still at hand", reused=count(made.reused_tokens))
+    near = "≈ " if made.estimated else ""
     page.head(tr("out"))
     page.facts(
         [
             (tr("ended by"), made.stop_reason or made.state),
             (
                 tr("prompt"),
-                f"{amounts.tokens(made.prompt_tokens)}, {reused}",
+                f"{near}{amounts.tokens(made.prompt_tokens)}, {reused}",
             ),
-            (tr("written"), amounts.tokens(made.output_tokens)),
+            (tr("written"), near + amounts.tokens(made.output_tokens)),
             ("TTFT", "" if made.ttft_ms is None else f"{made.ttft_ms:,.0f} ms"),
             (tr("prefill"), f"{made.prefill_tps:,.0f} t/s" if made.prefill_tps else ""),
             (tr("decode"), f"{made.decode_tps:,.1f} t/s" if made.decode_tps else ""),

@@ -13,6 +13,7 @@ from storage import open_store
 from tests.servers.conftest import playing
 from workbench.desk import Desk
 from workbench.errors import ServerError
+from workbench.playground.words import figure_words
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import Endpoint, ServedModel, ServerState
@@ -204,6 +205,9 @@ def test_a_prompt_that_the_server_does_not_count_is_estimated_rather_than_free()
         prompt = generator.render(HELLO)
         *_, last = generator.generate(prompt, GenerationSettings(max_tokens=2))
         assert last.prompt_tokens == generator.count_tokens(prompt) > 0
+        assert last.estimated
+        assert figure_words(last).startswith("≈ 1 token")
+        assert f"prompt ≈ {last.prompt_tokens}" in figure_words(last)
 
 
 def test_a_schema_that_is_refused_is_sent_in_the_older_form_and_nothing_else_is() -> None:

@@ -166,7 +166,7 @@ def test_a_question_s_waterfall_has_its_searching_its_model_and_its_checks() -> 
         TraceSpan("citations", 150.0, 25.0, None),
     )
     parts = trace_phases(Trace("t", DAY, "q", manifest, spans))
-    assert {p.name: p.ms for p in parts.phases} == {"tools": 50, "prefill": 30, "decode": 70, "checks": 25}
+    assert {p.name: p.ms for p in parts.phases} == {"tools": 50, "first": 30, "decode": 70, "checks": 25}
     assert sum(p.ms for p in parts.phases) == parts.total_ms == 175
     timed = replace(said, engine=EngineTimes(10, 20.0, 5, 70.0))
     far = replace(manifest, settings={SERVER_SETTING: "http://gpu-box:8000"})

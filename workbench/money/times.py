@@ -16,7 +16,7 @@ from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.money import LatencyFit, Phase, Waterfall
 
-PHASES: Final = ("tools", "network", "queue", "prefill", "decode", "checks")
+PHASES: Final = ("tools", "network", "queue", "prefill", "first", "decode", "checks")
 """As they follow each other here: a question is searched for before a model is called."""
 _FEWEST: Final = 4
 """Calls below which three coefficients say nothing: they would go through every point."""

@@ -45,12 +45,16 @@ def seconds_left(generation: Generation) -> float | None:
 
 def figure_words(generation: Generation) -> str:
     """Tokens, what of the prompt was reused, times; the rates by the engine's own clocks."""
-    times = generation.engine
+    times, near = generation.engine, "≈ " if generation.estimated else ""
     facts = (
-        tr("{count} tokens", count=f"{generation.output_tokens:,}"),
+        near + tr("{count} tokens", count=f"{generation.output_tokens:,}"),
         f"TTFT {generation.ttft_ms:,.0f} ms" if generation.ttft_ms is not None else "",
         tr("writes {rate} t/s", rate=f"{times.decode_tps:.1f}") if times and times.decode_tps else "",
         tr("reads {rate} t/s", rate=f"{times.prefill_tps:.0f}") if times and times.prefill_tps else "",
-        tr("prompt {count}, {reused} reused", count=generation.prompt_tokens, reused=generation.reused_tokens),
+        tr(
+            "prompt {count}, {reused} reused",
+            count=f"{near}{generation.prompt_tokens}",
+            reused=generation.reused_tokens,
+        ),
     )
     return " · ".join(filter(None, facts))

@@ -155,6 +155,8 @@ class Generation:
         reused_tokens: prompt tokens that were still in the cache.
         prefill_tps: of the tokens that were not, so far.
         prefilled_tokens: prompt tokens in the cache so far; while a batch is computed, an estimate.
+        estimated: its server counted no tokens: those of the prompt are an estimate, and a piece of the output that
+            came is taken for a token.
     """
 
     state: GenerationState
@@ -170,6 +172,7 @@ class Generation:
     error: str = ""
     prefilled_tokens: int = 0
     engine: EngineTimes | None = None
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ class ServedGenerator:
         if not stopped and not clock.reason:
             raise self._wire.broken_off(tr("the answer has no end"))
         if not latest.prompt_tokens:  # it doesn't count: a prompt of no tokens would cost nothing
-            latest = replace(latest, prompt_tokens=self._count(prompt))
+            latest = replace(latest, prompt_tokens=self._count(prompt), estimated=True)
         state: GenerationState = "cancelled" if stopped else "complete"
         reason = "cancelled" if stopped else clock.reason
         yield replace(latest, state=state, stop_reason=reason, duration_ms=clock.elapsed())

@@ -17,8 +17,8 @@ def call_phases(call: Call) -> Waterfall:
     """Queue, prefill and decode by the runtime's clock, and what lies between it and ours.
 
     Of a call to another machine, what of the time to the first token its server doesn't account for is the network's;
-    on this one, where a network takes next to nothing, it stays unexplained. A runtime that tells nothing leaves
-    prefill = TTFT and decode = the rest.
+    on this one, where a network takes next to nothing, it stays unexplained. A runtime that tells nothing leaves what
+    it did until the first token in one phase, and decode = the rest.
     """
     return waterfall(call.total_ms, _phases(call))
 
@@ -30,7 +30,7 @@ def _phases(call: Call) -> dict[str, float]:
     after = call.total_ms - first
     queue = min(call.queue_ms or 0.0, first)
     if call.prefill_ms is None:
-        return {"queue": queue, "prefill": first - queue, "decode": after}
+        return {"queue": queue, "first": first - queue, "decode": after}
     prefill = min(call.prefill_ms, first - queue)
     network = first - queue - prefill if call.server and reach_of(call.server) != "machine" else 0.0
     decode = after if call.decode_ms is None else min(call.decode_ms, after)
@@ -50,7 +50,7 @@ def trace_phases(trace: Trace) -> Waterfall:
 
 def _as_call(trace: Trace, said: Generation, spent_ms: float) -> Call:
     times, used = said.engine, Usage(said.prompt_tokens - said.reused_tokens, said.output_tokens, said.reused_tokens)
-    clocks = (times.queue_ms, times.prompt_ms, times.decode_ms) if times else (None, None, None)
+    clocks = (times.queue_ms, times.prompt_ms or None, times.decode_ms or None) if times else (None, None, None)
     server = str(trace.manifest.settings.get(SERVER_SETTING, ""))
     return Call(trace.created, server, trace.manifest.model, "ask", used, spent_ms, said.ttft_ms, *clocks)
 

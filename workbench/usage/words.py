@@ -12,6 +12,7 @@ def phase_name(name: str) -> str:
         "network": tr("network"),
         "queue": tr("queue"),
         "prefill": tr("prefill"),
+        "first": tr("until the first token"),
         "decode": tr("decode"),
         "tools": tr("tools"),
         "checks": tr("checks"),
