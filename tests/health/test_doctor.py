@@ -270,4 +270,6 @@ def test_copies_of_a_text_are_told_once_beside_what_is_nearly_the_same(bench: Be
     bench.ingest()
     checks = examine(doctor)
     assert checks["copies"].count == 2
-    assert len(checks["near-duplicates"].findings) == 2, "one of the copies, and the text that is nearly the same"
+    head, other = checks["near-duplicates"].findings  # one of the copies, and the text that is nearly the same
+    assert head.detail.startswith("2 alike")
+    assert (other.group, other.detail) == (head.group, f"in the group of {head.name}")

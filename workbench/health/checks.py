@@ -121,12 +121,7 @@ def document_copies(documents: Sequence[Document]) -> HealthCheck:
 
 def near(groups: Sequence[NearGroup], chunks: Mapping[str, ChunkFact], of: int) -> HealthCheck:
     """Chunks that say nearly the same words."""
-    found = (
-        _chunk(chunks[name], tr("{count} alike, {share} of the word runs", count=len(g.ids), share=f"{g.least:.0%}"), n)
-        for n, g in enumerate(groups, 1)
-        for name in g.ids
-        if name in chunks
-    )
+    found = (one for n, group in enumerate(groups, 1) for one in _alike(group, chunks, n))
     return _check(
         "near-duplicates",
         tr("Near-duplicates"),
@@ -135,6 +130,16 @@ def near(groups: Sequence[NearGroup], chunks: Mapping[str, ChunkFact], of: int) 
         of,
         tr("Versions of one text compete. Retire what is outdated, or spread the results (MMR)."),
     )
+
+
+def _alike(group: NearGroup, chunks: Mapping[str, ChunkFact], number: int) -> Iterator[Finding]:
+    """As with copies; a member need not be near the first one, as near-duplicates come in chains."""
+    first, *others = (chunks[name] for name in group.ids)
+    share = f"{group.least:.0%}"
+    head = _chunk(first, tr("{count} alike, {share} of the word runs", count=len(group.ids), share=share), number)
+    yield head
+    for chunk in others:
+        yield _chunk(chunk, tr("in the group of {name}", name=head.name), number)
 
 
 def unread(documents: Sequence[Document]) -> HealthCheck:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 from threading import Event
 from typing import Final
 
@@ -14,7 +15,7 @@ from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.health.doctor import SAFE_REPAIRS
 from workbench.i18n import tr
-from workbench.records.health import Health, HealthCheck, Histogram, Repair, SpaceMap
+from workbench.records.health import Finding, Health, HealthCheck, Histogram, Repair, SpaceMap
 
 _TOLD: Final = 10
 """Findings of a check that are printed; --json has more."""
@@ -73,10 +74,12 @@ def _repair(desk: Desk, health: Health, repairs: Sequence[Repair], stop: Event) 
 def _report(health: Health) -> None:
     for check in health.checks:
         say(_headline(check), newlines=False)
-        for finding in check.findings[:_TOLD]:
-            say(f"    {finding.name}: {finding.detail}", newlines=False)
-        if check.count > _TOLD:
-            say("    " + tr("and {count} more", count=f"{check.count - _TOLD:,}"), dim=True)
+        groups = list(islice(_grouped(check.findings), _TOLD))
+        for head, *others in groups:
+            names = ", ".join(other.name for other in others[:_TOLD]) + (" …" if len(others) > _TOLD else "")
+            say(f"    {head.name}: {head.detail}" + (f" · {names}" if others else ""), newlines=False)
+        if left := check.count - sum(map(len, groups)):
+            say("    " + tr("and {count} more", count=f"{left:,}"), dim=True)
         if not check.passed:
             say(f"  → {check.remedy}")
     for histogram in health.histograms:
@@ -93,6 +96,15 @@ def _report(health: Health) -> None:
             time=duration(health.duration_ms / 1000),
         )
     )
+
+
+def _grouped(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
+    """Those that belong together, the first of them first; each other one by itself."""
+    for group, found in groupby(findings, key=lambda finding: finding.group):
+        if group:
+            yield list(found)
+        else:
+            yield from ([finding] for finding in found)
 
 
 def _headline(check: HealthCheck) -> str:
