@@ -15,13 +15,13 @@ from screens.ask.page import Page, Reader
 from screens.dialogs import HELP
 from screens.style import Tone, content, place
 from screens.widgets.grid import Column, Grid, Row
-from screens.widgets.stages import stage_name
 from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.answers import Trace
 from workbench.records.corpus import Chunk
 from workbench.records.traces import Autopsy, Fix
+from workbench.traces.telling import stage_name
 
 if TYPE_CHECKING:
     from workbench.desk import Desk

@@ -8,7 +8,6 @@ from screens.ask.page import Page
 from screens.ask.story import Story
 from screens.style import count
 from screens.widgets.ranking import why
-from screens.widgets.stages import stage_name
 from workbench.i18n import tr
 from workbench.records.answers import TraceSpan
 from workbench.records.codec import encode
@@ -18,6 +17,7 @@ from workbench.retrieval.analysis import MAX_TERMS
 from workbench.retrieval.rerank import describe_gain
 from workbench.text.words import is_stopword
 from workbench.traces.stages import lanes
+from workbench.traces.telling import stage_name
 
 _LEAST = 0.001
 """Scores below it are told as such: BM25 gives nearly nothing for a word that most chunks have."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from screens.ask.page import Page
 from screens.style import count
-from screens.widgets.stages import stage_name
 from workbench.i18n import tr
 from workbench.records.answers import Judged
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Transformed
+from workbench.traces.telling import stage_name
 
 
 def follow_page(found: FollowUp, page: Page) -> None:

@@ -39,6 +39,7 @@ from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
 from workbench.records.retrieval import Lane, SearchOptions, SearchResult
 from workbench.traces.exports import answer_markdown
+from workbench.traces.telling import stage_name
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -242,7 +243,7 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
         self._title_ranking(tr("of the filter before"), stale=True)
 
     def _lane_names(self) -> str:
-        lanes = " + ".join(stages.stage_name(lane) for lane in LANES[self._lanes])
+        lanes = " + ".join(stage_name(lane) for lane in LANES[self._lanes])
         return f"{lanes} ── ◆ {self.tuning.words()}" if self.tuning else lanes
 
     # -- looking closer --------------------------------------------------------------------------------------------

@@ -11,13 +11,14 @@ from screens.ask import found, queried, rounds, said
 from screens.ask.page import Page
 from screens.ask.story import Story
 from screens.style import milliseconds
-from screens.widgets.stages import RENDERERS, span_line, stage_name
+from screens.widgets.stages import span_line
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Context, Judged, Prompt, Trace
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Transform, Transformed
 from workbench.traces.outcomes import of_tables
 from workbench.traces.stages import settled, stage
+from workbench.traces.telling import stage_name, told
 
 Write = Callable[[Page], object]
 
@@ -112,8 +113,7 @@ def _of_span(story: Story, name: str) -> WalkStage:
     title = walk_name(name)
     if span is None or span.output is None:
         return _absent(name, title, _why_absent(story, name))
-    render = RENDERERS.get(type(span.output))
-    flow, note = render(span.output) if render else ("", "")
+    flow, note = told(span.output) or ("", "")
     known, plain = _PAGES.get(name), _PLAIN.get(type(span.output))
 
     def write(page: Page) -> None:
@@ -124,9 +124,9 @@ def _of_span(story: Story, name: str) -> WalkStage:
         else:
             found.other_page(span, page)
 
-    told = tr("skipped") if not flow and note else flow
+    short = tr("skipped") if not flow and note else flow
     ms = milliseconds(span.duration_ms) if span.duration_ms else ""
-    return WalkStage(name, title, told, ms, True, write)
+    return WalkStage(name, title, short, ms, True, write)
 
 
 def _context(story: Story) -> list[WalkStage]:
@@ -179,8 +179,8 @@ def _citations(story: Story, answer: Answer | None) -> WalkStage:
 
 def _decision(story: Story) -> WalkStage:
     """Its flow without the letters, for which the rail has no room."""
-    told = _of_span(story, "decision")
-    return replace(told, flow=told.flow.replace("s ", "").replace("τ ", ""))
+    line = _of_span(story, "decision")
+    return replace(line, flow=line.flow.replace("s ", "").replace("τ ", ""))
 
 
 def _absent(key: str, name: str, why: str) -> WalkStage:

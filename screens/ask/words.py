@@ -10,11 +10,11 @@ from typing import Final
 from textual.content import Content
 
 from screens.style import Tone, content, milliseconds, shorten
-from screens.widgets.stages import stage_name
 from workbench.errors import FileError
 from workbench.i18n import tr
 from workbench.records.answers import Trace
 from workbench.records.retrieval import FilterResult, SearchOptions, SearchResult
+from workbench.traces.telling import stage_name
 
 DRAFT: Final = -1
 """The place, among the questions asked, of what is being typed."""

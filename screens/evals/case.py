@@ -19,7 +19,6 @@ from screens.evals.words import label_mark, label_name, result_mark, value_text
 from screens.style import SUPPORT, Line, Tone, content, count, milliseconds, place, plain, shorten
 from screens.widgets.answer import ledger
 from screens.widgets.facts import Fact, Facts
-from screens.widgets.stages import stage_name
 from workbench.evals.gold.whereabouts import carries, named
 from workbench.evals.measuring.scoring import describe, ordered
 from workbench.evals.reporting.reports import stage_title
@@ -29,6 +28,7 @@ from workbench.records.answers import Answer
 from workbench.records.cases import Case, Expectation
 from workbench.records.evals import CaseResult, Ranked, Run
 from workbench.traces.outcomes import outcome_name
+from workbench.traces.telling import stage_name
 
 LABEL: Final = 11
 """Width of the names before the values."""

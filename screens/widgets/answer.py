@@ -13,7 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.style import CONFLICT, NO_ANSWER, OFF_TOPIC, OUTCOMES, SUPPORT, Line, Tone, content, count, place, shorten
+from screens.style import CONFLICT, NO_ANSWER, OFF_TOPIC, OUTCOMES, SUPPORT, Line, Tone, content, place, shorten
 from screens.widgets.grid import Column, Grid, Row
 from workbench.answers.claims import shortfall
 from workbench.answers.orders import gives_orders
@@ -24,6 +24,7 @@ from workbench.records.answers import Answer, Citation, Claim, Context, Evidence
 from workbench.sqltools.words import rows_told
 from workbench.traces.outcomes import attempt_error, attempts, of_tables, outcome_name, outcome_of
 from workbench.traces.stages import evidence_of
+from workbench.traces.telling import told_ledger
 
 ROOMY: Final = 100
 """Cells from which on the pane names the parts of the prompt."""
@@ -60,14 +61,7 @@ def ledger(trace: Trace | None, width: int = 0) -> str:
     span = trace.span("context") if trace else None
     if span is None or not isinstance(span.output, Context):
         return ""
-    parts = span.output.ledger
-    if not parts.instructions:  # nothing is sent to a model: the answer quotes
-        return tr("evidence {tokens}", tokens=amounts.tokens(parts.evidence))
-    numbers = [count(n) for n in (parts.instructions, parts.evidence, parts.question, parts.reserve)]
-    names = [tr("instructions"), tr("evidence"), tr("question"), tr("reserve")]
-    named = width >= ROOMY
-    split = " + ".join(f"{name} {n}" if named else n for name, n in zip(names, numbers, strict=True))
-    return tr("prompt {used} / {window}: {split}", used=count(parts.total), window=count(parts.window), split=split)
+    return told_ledger(span.output.ledger, named=width >= ROOMY)
 
 
 def body(trace: Trace, streaming: bool) -> Content:

@@ -7,9 +7,9 @@ from typing import Final
 
 from screens.style import Line, Tone, place
 from screens.widgets.grid import Column, Row
-from screens.widgets.stages import stage_name
 from workbench.i18n import tr
 from workbench.records.retrieval import FusedHit, FusionResult, HitView
+from workbench.traces.telling import stage_name
 
 
 def columns() -> list[Column]:

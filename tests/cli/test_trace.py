@@ -28,11 +28,32 @@ def asked(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return db
 
 
+def test_each_stage_tells_what_went_in_and_out_and_what_it_dropped(cli: Cli, asked: Path) -> None:
+    told = cli("--db", asked, "trace", "last").out
+    spans = {span["name"]: span for span in json.loads(cli("--db", asked, "trace", "last", "--json").out)["spans"]}
+    terms, context = spans["analysis"]["output"], spans["context"]["output"]
+    kept, all_ = len(terms["terms"]), len(terms["terms"]) + len(terms["dropped"])
+    assert terms["dropped"]
+    [line] = [line for line in told.splitlines() if line.startswith("terms ")]
+    assert f" {all_} → {kept} " in line
+    assert " ".join(f"«{word}»" for word in terms["dropped"]) in told
+    assert f"evidence {context['ledger']['evidence']:,} tokens" in told
+
+
+def test_a_follow_up_tells_what_it_became(cli: Cli, asked: Path, tmp_path: Path) -> None:
+    db = Path(shutil.copy(asked, tmp_path / "followed.db"))
+    assert cli("--db", db, "ask", "And without them?", "--follow", "last").code == 0
+    [span] = [s for s in json.loads(cli("--db", db, "trace", "last", "--json").out)["spans"] if s["name"] == "follow"]
+    carried = span["output"]["carried"]
+    assert carried
+    assert f"carried: {' '.join(carried)}" in cli("--db", db, "trace", "last").out
+
+
 def test_what_if_shows_what_moves(cli: Cli, asked: Path) -> None:
     told = cli("--db", asked, "trace", "last", "--what-if", "evidence=1,order=edges")
     assert told.code == 0
     assert "−" in told.out
-    assert "pieces of evidence change." in told.out
+    assert "1 piece of evidence changes." in told.out
     assert cli("--db", asked, "trace", "last", "--what-if", "evidence=none").code == 2
     result = json.loads(cli("--db", asked, "trace", "last", "--what-if", "dense=off", "--json").out)
     assert result["settings"]["dense_k"] == 0

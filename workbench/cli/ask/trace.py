@@ -16,14 +16,16 @@ from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import FileError, UsageError, reason_of
 from workbench.i18n import tr
-from workbench.records.answers import Manifest, Trace
+from workbench.records.answers import Context, Manifest, Trace, TraceSpan
 from workbench.records.models import LoadSettings
 from workbench.records.traces import Autopsy, Move, TraceComparison, WhatIfResult
 from workbench.traces.autopsy import fix_text
 from workbench.traces.exports import TraceForm, trace_text
 from workbench.traces.outcomes import attempts, outcome_name
+from workbench.traces.telling import stage_name, told_ledger, told_span
 
 _RANKING_SHOWN = 20
+_NAME_WIDE, _FLOW_WIDE = 12, 32
 _SIGNS = {"entered": "+", "left": "−", "up": "↑", "down": "↓", "same": "="}
 
 
@@ -110,8 +112,8 @@ def _print_trace(found: Trace) -> None:
     say(found.query)
     say(_made_of(found))
     say("")
-    rows = [(s.name, f"{s.start_ms:.1f}", f"{s.duration_ms:.1f}", _facts(s.metadata)) for s in found.spans]
-    print_table((tr("stage"), tr("at ms"), tr("took ms"), ""), rows, right=(1, 2))
+    for span in found.spans:
+        _print_span(span)
     say("")
     for attempt in attempts(found):
         print_attempt(attempt)
@@ -127,8 +129,14 @@ def _made_of(found: Trace) -> str:
     return " · ".join([index, made.embedder, made.recipe, *([made.model] if made.model else [])])
 
 
-def _facts(metadata: object) -> str:
-    return " · ".join(f"{k} {v}" for k, v in metadata.items()) if isinstance(metadata, dict) else ""
+def _print_span(span: TraceSpan) -> None:
+    """A stage with its in → out and its time, and below it what it dropped, and why; the context's token ledger."""
+    name, flow, note = told_span(span) or (stage_name(span.name), "", "")
+    took = f"{span.duration_ms:,.1f} ms"
+    say(f"{name:<{_NAME_WIDE}}{flow:<{_FLOW_WIDE}}{took:>12}", newlines=False)
+    ledger = told_ledger(span.output.ledger) if isinstance(span.output, Context) else ""
+    for line in filter(None, (note, ledger)):
+        say(f"    {line}", dim=True, newlines=False)
 
 
 def _print_what_if(found: WhatIfResult) -> None:
