@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from screens.base import ModeScreen
 from screens.commands import Palette, WorkbenchCommands
 from screens.corpus import CorpusScreen
 from screens.dialogs import ChoiceDialog, ConfirmDialog, ErrorDialog
+from screens.ending import Ending
 from screens.evals import EvalsScreen
 from screens.help import HelpScreen
 from screens.ingest import IngestDialog, IngestRun, IngestScreen
@@ -89,10 +89,11 @@ class WorkbenchApp(OrderedKeysApp):
     revision: reactive[int] = reactive(0, init=False)
     """Grows with every change of the file that screens list."""
 
-    def __init__(self, desk: Desk, theme: str = themes.DEFAULT) -> None:
+    def __init__(self, desk: Desk, theme: str = themes.DEFAULT, ending: Ending | None = None) -> None:
         # Textual shows greys under NO_COLOR; with the terminal's own colours it shows none at all.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.desk = desk
+        self._ending = ending
         self.jobs = Jobs(self, self.show_error)
         self.ingest: IngestRun | None = None
         self._ctrl_c = float("-inf")
@@ -107,11 +108,14 @@ class WorkbenchApp(OrderedKeysApp):
         """After the first paint, starts reading what is in memory."""
         sys.setswitchinterval(SWITCH_S)
         self.call_after_refresh(self._follow_status)
-        for name in ("SIGHUP", "SIGTERM"):  # so that the file is closed: on the way out, as when the person quits
-            number = getattr(signal, name, None)
-            with suppress(NotImplementedError, ValueError):  # Windows, and an app in another thread than the first
-                if number:
-                    asyncio.get_running_loop().add_signal_handler(number, self._quit, 128 + number)
+        loop = asyncio.get_running_loop()
+        if self._ending:
+
+            def leave(code: int) -> None:
+                with suppress(RuntimeError):  # the loop has ended
+                    loop.call_soon_threadsafe(self._quit, code)
+
+            self._ending.by(leave)
 
     def on_unmount(self) -> None:
         """Lets no thread outlive the app."""
@@ -381,8 +385,9 @@ def run(desk: Desk) -> int:
     remembered = desk.setting(LANGUAGE)
     if remembered in i18n.LANGUAGES and not i18n.chosen():
         i18n.choose_language(remembered)
-    while True:
-        result = WorkbenchApp(desk, desk.setting(THEME, themes.DEFAULT)).run()
-        if result != AGAIN:
-            return result or 0
-        i18n.choose_language(desk.setting(LANGUAGE))
+    with Ending(desk.close) as ending:
+        while True:
+            result = WorkbenchApp(desk, desk.setting(THEME, themes.DEFAULT), ending).run()
+            if result != AGAIN:
+                return result or 0
+            i18n.choose_language(desk.setting(LANGUAGE))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -31,4 +36,38 @@ def test_the_file_is_closed(number: signal.Signals, tmp_path: Path) -> None:
         assert process.stdout.readline() == "open\n"
         process.send_signal(number)
         assert process.wait(timeout=30) == 128 + number
+    assert [path.name for path in tmp_path.iterdir()] == ["lab.db"]
+
+
+def screens_on(slave: int, file: Path) -> subprocess.Popen[bytes]:
+    """The screens on a terminal that nobody tells of its end: it isn't theirs to be hung up by."""
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    command = [sys.executable, "-m", "workbench", "--db", str(file)]
+    return subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+
+
+def read_until(master: int, words: bytes) -> None:
+    seen = b""
+    while words not in seen:
+        seen += os.read(master, 4096)
+
+
+def test_a_terminal_that_is_gone_ends_the_screens(tmp_path: Path) -> None:
+    master, slave = pty.openpty()
+    with screens_on(slave, tmp_path / "lab.db") as process:
+        os.close(slave)
+        read_until(master, b"WORKBENCH")
+        os.close(master)
+        assert process.wait(timeout=60) == 129
+    assert [path.name for path in tmp_path.iterdir()] == ["lab.db"]
+
+
+def test_sigterm_ends_screens_whose_terminal_nobody_reads(tmp_path: Path) -> None:
+    master, slave = pty.openpty()
+    with screens_on(slave, tmp_path / "lab.db") as process:
+        os.close(slave)
+        read_until(master, b"1049h")  # from here on the paint fills the terminal and then the queue before it
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    os.close(master)
     assert [path.name for path in tmp_path.iterdir()] == ["lab.db"]

@@ -47,11 +47,11 @@ class FrontEnds:
     def desk(self, purpose: Purpose = "change", file: Path | None = None) -> Iterator[Desk]:
         """The desk on ``file`` (the chosen one when None), closed at the end."""
         desk = self.open_desk(file or self.file, purpose)
-        try:
-            with ending_by_signal():
+        with ending_by_signal():
+            try:
                 yield desk
-        finally:
-            desk.close()
+            finally:
+                desk.close()
 
     @contextmanager
     def glance(self) -> Iterator[Desk]:
@@ -68,6 +68,8 @@ def ending_by_signal() -> Iterator[None]:
     """A terminal that is closed (SIGHUP) or SIGTERM ends the command on the way that closes its file."""
 
     def leave(number: int, _frame: object) -> None:
+        for each in numbers:  # a terminal that closes may tell it twice: the file is being closed by then
+            signal.signal(each, signal.SIG_IGN)
         sys.exit(128 + number)
 
     names = ("SIGHUP", "SIGTERM") if threading.current_thread() is threading.main_thread() else ()
