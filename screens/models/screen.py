@@ -216,9 +216,13 @@ class ModelsScreen(LoadingScreen):
         file, fit = self._shelf.files.get(path), self._shelf.fits.get(path)
         self.query_one("#card").border_title = content(file.name if file else "")
         if file:
-            peak = self._peak if path == self._loaded else 0
-            memory = memory_lines(file, self._settings, fit, peak) if fit and not file.problem else None
+            memory = memory_lines(file, self._settings, fit, self._peak_of(path)) if fit and not file.problem else None
             self.query_one(Facts).show(card(file, self._shelf), before=memory)
+
+    def _peak_of(self, path: str) -> int:
+        """Of a process that was loaded as the next would be: with other settings it would be held against their sum."""
+        model = self.bench.status.model if self.bench.status else None
+        return self._peak if model and (model.file.path, model.settings) == (path, self._settings) else 0
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
@@ -245,7 +249,7 @@ class ModelsScreen(LoadingScreen):
             def show(grid: MemoryGrid) -> None:
                 self.app.push_screen(NoteDialog(tr("What fits: {name}", name=file.name), grid_lines(grid, settings)))
 
-            self.jobs.read(self, lambda: library.memory_grid(file, settings), show)
+            self.jobs.open(self, lambda: library.memory_grid(file, settings), show)
 
     def change_settings(self, settings: LoadSettings) -> None:
         """Of the next load."""
@@ -265,10 +269,10 @@ class ModelsScreen(LoadingScreen):
                 def fit(settings: LoadSettings) -> MemoryFit:
                     return library.memory([file], settings)[0]
 
-                dialog = SettingsDialog(file.name, self._settings, *known, library.presets, self.jobs, fit)
+                dialog = SettingsDialog(file, self._settings, *known, library.presets, self.jobs, fit)
                 self.app.push_screen(dialog, self._chosen)
 
-            self.jobs.read(self, lambda: (library.idle_minutes, library.presets.all()), ask)
+            self.jobs.open(self, lambda: (library.idle_minutes, library.presets.all()), ask)
 
     def _chosen(self, chosen: Chosen | None) -> None:
         if chosen is None:

@@ -17,12 +17,13 @@ from textual.widgets import Input, Select, Static
 from screens.ask.words import write_text
 from screens.dialogs import HELP, PathDialog
 from screens.fields import chosen, field, pick, tell_problem, whole, written
-from screens.style import Line, Tone, content, count, size
+from screens.style import Line, Tone, content, size
 from screens.widgets.memory import SIGNS
 from screens.work import Jobs, Latest
 from workbench.i18n import tr
+from workbench.memory.words import largest_words
 from workbench.records.library import ImportedPreset, Preset
-from workbench.records.models import Adapter, KvType, LoadSettings, MemoryFit
+from workbench.records.models import Adapter, KvType, LoadSettings, MemoryFit, ModelFile
 
 if TYPE_CHECKING:
     from workbench.library.presets import Presets
@@ -50,7 +51,7 @@ class SettingsDialog(ModalScreen[Chosen]):
     """Asks how a model is loaded; dismisses with None when left.
 
     Args:
-        name: of the model.
+        file: the model.
         kept: where presets are brought in from Modelfiles, and out.
         fit: what a load with some settings takes; called in a thread.
     """
@@ -67,7 +68,7 @@ class SettingsDialog(ModalScreen[Chosen]):
 
     def __init__(
         self,
-        name: str,
+        file: ModelFile,
         settings: LoadSettings,
         idle: float,
         presets: Sequence[Preset],
@@ -77,14 +78,14 @@ class SettingsDialog(ModalScreen[Chosen]):
     ) -> None:
         super().__init__()
         self._kept, self._jobs = kept, jobs
-        self._model, self._settings, self._idle = name, settings, idle
+        self._file, self._settings, self._idle = file, settings, idle
         self._presets = {preset.name: preset for preset in presets}
         self._latest: Latest[LoadSettings, MemoryFit] = Latest(jobs, self, fit, self._tell, lambda _: None)
 
     def compose(self) -> ComposeResult:
         """A form in columns over the verdict."""
         with Vertical(classes="dialog") as box:
-            box.border_title = content(tr("Load {name}", name=self._model))
+            box.border_title = content(tr("Load {name}", name=self._file.name))
             box.border_subtitle = content(tr("ctrl+s keeps · ctrl+l loads · ctrl+o/e Modelfile · esc closes"))
             with Container(classes="form"):
                 yield pick("preset", tr("Preset"), self._choices(), "")
@@ -181,7 +182,7 @@ class SettingsDialog(ModalScreen[Chosen]):
         self._latest.submit(settings)
 
     def _tell(self, _: LoadSettings, fit: MemoryFit) -> None:
-        self.query_one("#verdict", Static).update(content(*_verdict(fit)))
+        self.query_one("#verdict", Static).update(content(*_verdict(self._file, fit)))
 
     def _read(self) -> LoadSettings:
         path = written(self, "lora")
@@ -230,7 +231,7 @@ def _number(dialog: SettingsDialog, name: str, label: str) -> float:
         raise ValueError(tr("{field}: give a number.", field=label)) from None
 
 
-def _verdict(fit: MemoryFit) -> list[Line]:
+def _verdict(file: ModelFile, fit: MemoryFit) -> list[Line]:
     """ "= 361 MiB ✓ fits · largest ctx that fits 8,192"."""
     if fit.estimate is None:
         return [(tr("Memory: the header doesn't tell."), Tone.DIM)]
@@ -244,5 +245,5 @@ def _verdict(fit: MemoryFit) -> list[Line]:
         ("   KV ", Tone.DIM),
         size(fit.estimate.kv_cache),
         (f"   {tr('largest ctx that fits')} ", Tone.DIM),
-        count(fit.largest_context),
+        largest_words(file, fit),
     ]

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from screens.style import Line, Tone, content, count, size
 from workbench.i18n import tr
+from workbench.memory.words import largest_words, trained_words
 from workbench.records.models import (
     LoadSettings,
     MemoryEstimate,
@@ -62,7 +63,7 @@ def memory_lines(file: ModelFile, settings: LoadSettings, fit: MemoryFit, peak: 
     """The settings, the parts as bars, the verdict, and what was measured.
 
     Args:
-        peak: resident bytes that the process has taken at most, 0 while it hasn't worked.
+        peak: resident bytes that a process with these settings has taken at most, 0 while none has worked.
     """
     expected = fit.estimate
     if file.kind != "model":
@@ -71,7 +72,10 @@ def memory_lines(file: ModelFile, settings: LoadSettings, fit: MemoryFit, peak: 
     if expected is None:
         return content((tr("Memory: the header doesn't tell."), Tone.DIM))
     return content(
-        *_asked(file, settings, expected), *_parts(expected), *_verdict(fit, expected), *_measured(fit, expected, peak)
+        *_asked(file, settings, expected),
+        *_parts(expected),
+        *_verdict(file, fit, expected),
+        *_measured(fit, expected, peak),
     )
 
 
@@ -86,8 +90,8 @@ def _asked(file: ModelFile, settings: LoadSettings, expected: MemoryEstimate) ->
         yield ("\n" + tr("window") + " ", Tone.DIM)
         yield (tr("whole") if settings.whole_window else count(file.shape.window), Tone.STRONG)
         yield (" w", Tone.ACCENT)
-    if file.context and settings.context > file.context:
-        yield ("\n~ " + tr("trained for {count} tokens", count=count(file.context)), Tone.WARN)
+    if told := trained_words(file, settings):
+        yield ("\n~ " + told, Tone.WARN)
 
 
 def _parts(expected: MemoryEstimate) -> Iterator[Line]:
@@ -105,7 +109,7 @@ def _parts(expected: MemoryEstimate) -> Iterator[Line]:
         yield f"{'':{BAR - filled}} {size(octets):>8}"
 
 
-def _verdict(fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
+def _verdict(file: ModelFile, fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
     verdicts = {"fits": tr("fits"), "tight": tr("tight"), "no": tr("does not fit")}
     sign, tone = SIGNS[fit.verdict]
     yield f"\n= {size(expected.total)} "
@@ -116,7 +120,7 @@ def _verdict(fit: MemoryFit, expected: MemoryEstimate) -> Iterator[Line]:
         corrected = tr("corrected by {count} load" if loads == 1 else "corrected by {count} loads", count=loads)
         yield (" · " + corrected, Tone.DIM)
     yield ("\n" + tr("largest ctx that fits") + " ", Tone.DIM)
-    yield count(fit.largest_context)
+    yield largest_words(file, fit)
 
 
 def _measured(fit: MemoryFit, expected: MemoryEstimate, peak: int) -> Iterator[Line]:

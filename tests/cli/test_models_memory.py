@@ -46,6 +46,23 @@ def test_one_model_is_shown_with_its_products_and_in_other_quantizations(library
     assert "Q4_K_M" in shown.out
 
 
+def test_a_context_beyond_the_training_is_told_as_the_screen_tells_it(library: Path, cli: Cli) -> None:
+    shown = cli("models", "Tiny-F16", "--memory", "--ctx", "600000").out
+    assert "~ Tiny-F16: trained for 2,048 tokens" in shown
+    assert "largest ctx that fits 2,048 (trained limit)" in shown
+    assert "trained for" not in cli("models", "--memory", "--ctx", "2048").out
+
+
+def test_the_parts_have_spanish_names_and_a_note_a_gap(
+    library: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_LANG", "es")
+    shown = cli("models", "Tiny-F16").out
+    assert "  pesos: " in shown
+    assert "  KV: " in shown
+    assert "Alternativas descartadas  qwen" in cli("models", "note", "Tiny-F16", "--discarded", "qwen").out
+
+
 def test_a_model_that_is_not_there_says_so(library: Path, cli: Cli) -> None:
     refused = cli("models", "nowhere.gguf")
     assert refused.code != 0

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle
+from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle
+from workbench.records.answers import Generation
+from workbench.records.models import Gauges
+from workbench.records.playground import Pulse
+
+SAID = Generation("complete", "", 812, 41, 700, 118.0, 146.0, 57.2, 900.0)
 
 
 async def test_context_and_type_change_the_estimate_and_the_load_uses_them() -> None:
@@ -19,7 +24,7 @@ async def test_context_and_type_change_the_estimate_and_the_load_uses_them() -> 
         assert "memory at ctx 4,096 +−   KV f16 v" in seen
         assert "90 MiB" in seen
         assert "✓ fits" in seen
-        assert "largest ctx that fits 8,192" in seen
+        assert "largest ctx that fits 8,192 (trained limit)" in seen
         await pilot.press("plus", "plus", "v")
         await settle(pilot)
         seen = screen_text(app)
@@ -30,6 +35,23 @@ async def test_context_and_type_change_the_estimate_and_the_load_uses_them() -> 
         await settle(pilot)
         assert desk.model
         assert (desk.model.settings.context, desk.model.settings.kv_type) == (8192, "q8_0")
+
+
+async def test_the_peak_of_a_process_is_held_against_no_other_settings_than_its_own() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await settle(pilot)
+        await pilot.press("down", "down", "enter")
+        await settle(pilot)
+        desk.pulses = (Pulse(1.0, Gauges(226 << 20, 269 << 20, 97.0, 900 << 20, 24_000 << 20), 812, 4096, SAID),)
+        assert "process at its peak 269 MiB" in await sees(pilot, "process at its peak")
+        await pilot.press("plus")
+        assert "process at its peak" not in await sees(pilot, "memory at ctx 8,192")
+        await pilot.press("minus")
+        await sees(pilot, "process at its peak 269 MiB")
 
 
 async def test_what_does_not_fit_says_so_in_list_and_card() -> None:

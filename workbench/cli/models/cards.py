@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -19,6 +19,9 @@ from workbench.library.notes import card_markdown, card_rows
 from workbench.library.variants import copies, wasted
 from workbench.records.library import ModelNote
 from workbench.records.models import ModelFile
+
+NAME_CELLS: Final = 24
+"""Of the column of names in a card."""
 
 
 def known_file(desk: Desk, model: str) -> ModelFile:
@@ -50,8 +53,14 @@ def show(front: FrontEnds, model: str, markdown: bool, as_json: bool) -> None:
         say(card_markdown(file, note, files, date.today()))
     else:
         rows = [row for row in card_rows(file, files) if row[1]]
-        for name, value in (*rows, *note_rows(note)):
-            say(f"{name:<24}{value}")
+        _say_rows((*rows, *note_rows(note)))
+
+
+def _say_rows(rows: Sequence[tuple[str, str]]) -> None:
+    """Names beside their values, with a gap after the longest name."""
+    width = max(NAME_CELLS, *(len(name) + 2 for name, _ in rows))
+    for name, value in rows:
+        say(f"{name:<{width}}{value}")
 
 
 def note_rows(note: ModelNote) -> list[tuple[str, str]]:
@@ -96,8 +105,7 @@ def note(
         written = ModelNote() if clear else replace(desk.library.notes.of(file), **changes)
         if clear or changes:
             desk.library.notes.save(file, written)
-    for name, value in note_rows(written) or [(file.name, tr("No notes."))]:
-        say(f"{name:<24}{value}")
+    _say_rows(note_rows(written) or [(file.name, tr("No notes."))])
 
 
 def read_date(text: str) -> date | None:

@@ -15,6 +15,7 @@ from workbench.desk import Desk
 from workbench.engine.gguf_header import read_header
 from workbench.errors import EngineError, NotFoundError
 from workbench.i18n import tr
+from workbench.memory.words import largest_words, part_words, trained_words
 from workbench.records.models import (
     KvType,
     LoadSettings,
@@ -65,7 +66,8 @@ def list_models(
         found = desk.library.files(rescan=True)
         if model:
             file = _model_file(model_path(desk, model))
-            _show_one(file, desk.library.memory([file], settings)[0], desk.library.memory_grid(file, settings), as_json)
+            fit, grid = desk.library.memory([file], settings)[0], desk.library.memory_grid(file, settings)
+            _show_one(file, settings, fit, grid, as_json)
             return
         fits = desk.library.memory(found, settings)
     if as_json:
@@ -73,7 +75,7 @@ def list_models(
     elif not found:
         say(tr("No GGUF files yet: --add FOLDER looks in one, workbench starter fetches a small one."))
     elif show_memory:
-        _show_memory(found, fits)
+        _show_memory(found, settings, fits)
     else:
         _show_list(found, fits)
 
@@ -104,7 +106,7 @@ def _show_list(files: Sequence[ModelFile], fits: Sequence[MemoryFit]) -> None:
     print_table(head, rows, right=(2, 3, 4))
 
 
-def _show_memory(files: Sequence[ModelFile], fits: Sequence[MemoryFit]) -> None:
+def _show_memory(files: Sequence[ModelFile], settings: LoadSettings, fits: Sequence[MemoryFit]) -> None:
     rows = []
     for file, memory in zip(files, fits, strict=True):
         e = memory.estimate
@@ -124,21 +126,25 @@ def _show_memory(files: Sequence[ModelFile], fits: Sequence[MemoryFit]) -> None:
         tr("loads measured"),
     )
     print_table(head, rows, right=(1, 2, 3, 4, 5, 7, 8))
+    for file in files:
+        if told := trained_words(file, settings):
+            say(f"~ {file.name}: {told}")
 
 
-def _show_one(file: ModelFile, memory: MemoryFit, grid: MemoryGrid, as_json: bool) -> None:
+def _show_one(file: ModelFile, settings: LoadSettings, memory: MemoryFit, grid: MemoryGrid, as_json: bool) -> None:
     """One model: its parts with what they are products of, and the grid."""
     if as_json:
         print_json({"memory": memory, "grid": grid})
         return
-    _show_memory([file], [memory])
+    _show_memory([file], settings, [memory])
     if memory.estimate is None:
         say(tr("The header doesn't tell what loading takes."))
         return
     for term in memory.estimate.terms:
-        click.echo(f"  {size(term.bytes):>10}  {term.part}: {term.what}")
+        click.echo(f"  {size(term.bytes):>10}  {part_words(term.part)}: {term.what}")
     if not memory.estimate.device:
         say(tr("process while it answers") + f" {size(memory.estimate.resident)}")
+    say(f"{tr('largest ctx that fits')} {largest_words(file, memory)}")
     if memory.measured:
         taken = size(memory.measured.measured.total)
         say(tr("measured at the last such load: {size} ({error})", size=taken, error=memory.measured.told))
