@@ -20,7 +20,7 @@ from screens.style import Line, Tone, content, count, duration, plain, shorten
 from workbench.evals.measuring.compare import verdict
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import FEW, Agreement
-from workbench.evals.reporting.reports import headline_metrics, judged_text, layer_title
+from workbench.evals.reporting.reports import headline_metrics, judged_text, layer_title, no_kappa
 from workbench.i18n import tr
 from workbench.records.evals import (
     Estimate,
@@ -229,7 +229,7 @@ def _flowing(lead: str, parts: Sequence[Line], width: int) -> Iterable[Line]:
 
 def _agreement(found: Agreement) -> Line:
     raw, margin = estimate_parts("pass_rate", found.raw)
-    kappa = "–" if found.kappa is None else " ".join(estimate_parts("kappa", found.kappa))
+    kappa = no_kappa(found.raw.n) if found.kappa is None else " ".join(estimate_parts("kappa", found.kappa))
     told = tr("labels agree with scores {share} n={n} · κ {kappa}", share=f"{raw} {margin}", n=found.raw.n, kappa=kappa)
     return (("± ", Tone.ACCENT), told)
 

@@ -168,17 +168,17 @@ def test_raters_who_only_ever_say_yes_have_no_kappa() -> None:
     assert agreement("yyyy", "yyyy").raw.value == 1.0
 
 
-def test_perfect_agreement_on_four_cases_is_no_proof() -> None:
-    kappa = agreement("yynn", "yynn").kappa
+def test_perfect_agreement_on_ten_cases_is_no_proof_and_fewer_have_no_kappa() -> None:
+    kappa = agreement("yyyyynnnnn", "yyyyynnnnn").kappa
     assert kappa is not None
     assert kappa.value == 1.0
-    assert kappa.low < 0.1
+    assert kappa.low == pytest.approx(2 * wilson(1.0, 10).low - 1)
+    assert agreement("yynn", "yynn").kappa is None
+    assert agreement("y", "n").kappa is None
 
 
-def test_a_rater_who_only_ever_says_yes_proves_nothing_either_way() -> None:
-    kappa = agreement("yy", "yn").kappa  # p_o = 1/2 [0.095, 0.905], p_e = 1/2
-    assert kappa is not None
-    assert (kappa.value, kappa.low, kappa.high) == pytest.approx((0.0, -0.811, 0.811), abs=2e-3)
+def test_a_rater_who_only_ever_says_yes_has_no_kappa() -> None:
+    assert agreement("y" * 20, "y" * 15 + "n" * 5).kappa is None
 
 
 @given(st.lists(st.tuples(st.sampled_from("ynu"), st.sampled_from("ynu")), min_size=1, max_size=40))

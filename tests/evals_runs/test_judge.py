@@ -11,15 +11,16 @@ from pathlib import Path
 import pytest
 
 from tests.answers.fake_generator import FakeGenerator
+from tests.evals_metrics.builders import WHEN
 from tests.evals_runs.conftest import BOOKS, CASES, FEE, LEXICAL, MENU, POOL, Bench, Cli
 from workbench import paths
 from workbench.errors import EngineError, UsageError
-from workbench.evals.judging.judge import RUBRIC, expected, read_verdict
+from workbench.evals.judging.judge import RUBRIC, expected, read_verdict, summarise
 from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Generation
-from workbench.records.evals import Judgement, RunConfig
+from workbench.records.evals import JudgedCase, Judgement, Label, RunConfig
 from workbench.records.models import GenerationSettings
 
 CHAIN = RunConfig("faq", layer="chain", search=LEXICAL)
@@ -53,37 +54,57 @@ def judged(bench: Bench, texts: Sequence[str], against: int = 0) -> Judgement:
 def test_what_cannot_be_read_is_unscored_and_no_zero(bench: Bench) -> None:
     bench.run(CHAIN)
     before = bench.lab.results(1)
-    found = judged(bench, [says("right"), "I think it is right.", says("wrong"), says("perhaps")])
+    found = judged(bench, [says("right"), "I think it is right.", says("perhaps")])
     assert [(c.case_id, c.verdict) for c in found.cases] == [
         (FEE.id, "right"),
         (BOOKS.id, ""),
-        (MENU.id, "wrong"),
-        (POOL.id, ""),
+        (MENU.id, ""),
     ]
     (report,) = bench.lab.judgements(1)
     assert report.share
-    assert (report.share.value, report.share.n, report.unscored) == (0.5, 2, 2)
+    assert (report.share.value, report.share.n, report.unscored) == (1.0, 1, 2)
     assert bench.lab.results(1) == before
     assert (report.judgement.rubric, report.judgement.model_hash) == (RUBRIC, "abc123")
 
 
 def test_a_judge_is_never_shown_without_what_people_say(bench: Bench) -> None:
     bench.run(CHAIN)
-    judged(bench, [says("right")] * 3 + [says("wrong")])
+    judged(bench, [says("right")] * 3)
     assert "proves nothing yet" in judged_text(bench.lab.judgements(1)[0])
-    for case, value in ((FEE, 1), (BOOKS, -1), (POOL, -1), (MENU, 0)):
+    for case, value in ((FEE, 1), (BOOKS, 1), (POOL, -1), (MENU, -1)):
         bench.lab.label(1, case.id, value)  # type: ignore[arg-type]  # −1, 0 or 1
     report = bench.lab.report(1)
     (told,) = report.judged
     assert told.agreement
-    assert told.kappa
     assert (told.agreement.n, told.agreement.value) == (3, pytest.approx(2 / 3))
-    assert told.kappa.value == pytest.approx(0.4)
-    assert told.kappa.low <= 0.4 <= told.kappa.high
-    assert "κ 0.400 [" in judged_text(told)
-    assert "κ 0.400" in bench.lab.export_report(1)
+    assert told.kappa is None
+    assert "κ too few labels" in judged_text(told)
+    assert "κ too few labels" in bench.lab.export_report(1)
     assert "pass_rate" in report.overall.metrics
     assert not any("judge" in name for name in report.overall.metrics)
+
+
+def test_ten_labels_have_a_kappa_and_one_kind_of_verdict_none() -> None:
+    def told(verdicts: str) -> str:
+        given = [JudgedCase(str(n), "right" if v == "y" else "wrong", "", "") for n, v in enumerate(verdicts)]
+        labels = [Label(1, str(n), 1 if n < 7 else -1, "", WHEN) for n in range(10)]
+        return judged_text(summarise(Judgement(1, 1, 0, "m", "", RUBRIC, WHEN, tuple(given)), labels))
+
+    assert "κ 0.524 [" in told("yyyyyynynn")  # p_o = 0.8, p_e = 0.58
+    assert "one side gave one verdict only" in told("y" * 10)
+
+
+def test_an_abstention_is_not_judged_and_counted_apart(bench: Bench) -> None:
+    bench.run(CHAIN)
+    judged(bench, [says("right")] * 3)
+    (report,) = bench.lab.judgements(1)
+    assert POOL.id not in {each.case_id for each in report.judgement.cases}
+    assert "1 abstentions not judged" in judged_text(report)
+    asked = JudgedCase(POOL.id, "right", "of an earlier version", "")
+    bench.store.runs.put_judgement(replace(report.judgement, cases=(*report.judgement.cases, asked)))
+    (report,) = bench.lab.judgements(1)
+    assert report.share
+    assert (report.share.n, report.unscored, report.abstained) == (3, 0, 1)
 
 
 def test_a_verdict_that_follows_the_order_does_not_count(bench: Bench) -> None:
@@ -141,11 +162,11 @@ def test_a_judge_that_dies_or_is_stopped_goes_on_where_it_was(bench: Bench) -> N
     *_, last = steps
     assert (len(last.cases), last.id) == (2, 1)
     assert [len(r.judgement.cases) for r in bench.lab.judgements(1)] == [2]
-    finished = judged(bench, [says("wrong"), says("right")])
-    assert [case.verdict for case in finished.cases] == ["right", "right", "wrong", "right"]
-    assert len({case.case_id for case in finished.cases}) == 4
-    again = judged(bench, [says("wrong")] * 4)
-    assert (again.id, len(again.cases)) == (2, 4)  # nothing was left to go on with
+    finished = judged(bench, [says("wrong")])
+    assert [case.verdict for case in finished.cases] == ["right", "right", "wrong"]
+    assert len({case.case_id for case in finished.cases}) == 3
+    again = judged(bench, [says("wrong")] * 3)
+    assert (again.id, len(again.cases)) == (2, 3)  # nothing was left to go on with
 
 
 def test_another_rubric_or_model_starts_anew(bench: Bench) -> None:
@@ -154,7 +175,7 @@ def test_another_rubric_or_model_starts_anew(bench: Bench) -> None:
         judged(bench, [says("right")])
     bench.generator = Says([says("wrong")] * 4)
     *_, last = bench.lab.judge(1, "Only the shortest answer is right.")
-    assert (last.id, len(last.cases)) == (2, 4)
+    assert (last.id, len(last.cases)) == (2, 3)
 
 
 def test_every_verdict_is_in_the_file_as_it_comes(bench: Bench) -> None:
@@ -163,7 +184,7 @@ def test_every_verdict_is_in_the_file_as_it_comes(bench: Bench) -> None:
     for number, grown in enumerate(bench.lab.judge(1), start=1):
         (stored,) = bench.store.runs.judgements(1)
         assert stored == grown
-        assert len(stored.cases) == min(number, 4)
+        assert len(stored.cases) == min(number, 3)
 
 
 def test_nothing_to_judge(bench: Bench) -> None:
@@ -202,7 +223,7 @@ def test_the_real_starter_model_judges_within_its_grammar(cli: Cli, tmp_path: Pa
     (stored,) = json.loads(cli("judge", "1", "--json").out)
     assert stored["judgement"]["rubric"] == rubric.read_text("utf-8")
     verdicts = [c["verdict"] for c in stored["judgement"]["cases"]]
-    assert len(verdicts) == len(CASES)
+    assert len(verdicts) == len([case for case in CASES if case.answerable]), "an abstention isn't judged"
     assert set(verdicts) <= {"right", "wrong", ""}
     assert told.out.strip() in cli("show", "1").out
     assert cli("judge", "1", "--model", str(MODEL), "--rubric", "/nowhere").code == 2

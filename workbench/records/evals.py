@@ -238,7 +238,9 @@ class JudgementReport:
     Attributes:
         share: of "right" among right and wrong, or of "better" among better and worse; None where there is neither.
         agreement: with people's labels on the cases that have both; ``kappa``: Cohen's. None without such cases; κ
-            also where chance alone would agree always.
+            also where they are too few, or a side gave one verdict only.
+        abstained: cases that were not judged, as the answer says that the sources don't tell: the scores tell whether
+            that was right.
     """
 
     judgement: Judgement
@@ -247,6 +249,7 @@ class JudgementReport:
     unscored: int
     agreement: Estimate | None
     kappa: Estimate | None
+    abstained: int = 0
 
 
 @dataclass(frozen=True, slots=True)

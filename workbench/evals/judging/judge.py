@@ -8,7 +8,7 @@ figure of a judge is shown without its agreement with people's labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from workbench.answers.prompt import neutral, plain
@@ -106,9 +106,22 @@ def expected(case: Case) -> str:
     return " / ".join(case.answers) or case.criterion or (case.expectation.value if case.expectation else "")
 
 
-def summarise(judgement: Judgement, labels: Iterable[Label], others: Iterable[Label] = ()) -> JudgementReport:
-    """A judgement in figures, beside people's labels; ``others`` are those of the run it was compared with."""
-    verdicts = {case.case_id: case.verdict for case in judgement.cases if case.verdict}
+def abstains(result: CaseResult) -> bool:
+    """Whether the result's answer says nothing of the question: right or wrong by the case alone, for no judge."""
+    return result.answer is not None and not result.answer.spoken
+
+
+def summarise(
+    judgement: Judgement, labels: Iterable[Label], others: Iterable[Label] = (), abstained: Collection[str] = ()
+) -> JudgementReport:
+    """A judgement in figures, beside people's labels.
+
+    Args:
+        others: the labels of the run it was compared with.
+        abstained: the cases whose answer abstains: their verdicts, of a judge that was asked, don't count.
+    """
+    judged = [case for case in judgement.cases if case.case_id not in abstained]
+    verdicts = {case.case_id: case.verdict for case in judged if case.verdict}
     decided = [verdict for verdict in verdicts.values() if verdict != "tie"]
     good = sum(verdict in ("right", "better") for verdict in decided)
     people = _pairwise(labels, others) if judgement.against else _alone(labels)
@@ -118,9 +131,10 @@ def summarise(judgement: Judgement, labels: Iterable[Label], others: Iterable[La
         judgement,
         share=wilson(good / len(decided), len(decided)) if decided else None,
         ties=len(verdicts) - len(decided),
-        unscored=len(judgement.cases) - len(verdicts),
+        unscored=len(judged) - len(verdicts),
         agreement=found.raw if found else None,
         kappa=found.kappa if found else None,
+        abstained=len(abstained),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from workbench.errors import Cancelled, UsageError
-from workbench.evals.judging.judge import RUBRIC, Judge, summarise
+from workbench.evals.judging.judge import RUBRIC, Judge, abstains, summarise
 from workbench.evals.running.lab import RunLab
 from workbench.i18n import tr
 from workbench.ports import Cancel
@@ -64,16 +64,23 @@ class JudgeLab(RunLab):
     def judgements(self, run_id: int) -> tuple[JudgementReport, ...]:
         """What judges said of a run, newest first, with people's agreement as of now. Raises NotFoundError."""
         found, labels = self._store.runs.judgements(run_id), self.labels(run_id)
-        return tuple(summarise(each, labels, self._labels_of(each.against)) for each in found)
+        silent = {result.case_id for result in self.results(run_id) if abstains(result)} if found else set()
+        return tuple(
+            summarise(each, labels, self._labels_of(each.against), () if each.against else silent) for each in found
+        )
 
     def _judged_pairs(self, run_id: int, against: int) -> list[tuple[Case, CaseResult, CaseResult | None]]:
-        """The cases with an answer, in both runs when there are two. Raises UsageError, NotFoundError."""
+        """The cases with an answer, in both runs when there are two. Alone, one that abstains is not judged.
+
+        Raises:
+            UsageError: there is nothing to judge. NotFoundError: no such run.
+        """
         others = {r.case_id: r for r in self.results(against)} if against else {}
         cases = {case.id: case for case in self.run_cases(run_id)}
         found = [
             (cases[one.case_id], one, others.get(one.case_id))
             for one in self.results(run_id)
-            if one.output and not one.error and one.case_id in cases
+            if one.output and not one.error and one.case_id in cases and (against or not abstains(one))
         ]
         if against:
             found = [(case, one, other) for case, one, other in found if other and other.output and not other.error]

@@ -21,6 +21,9 @@ from workbench.records.evals import Estimate
 
 Z: Final = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 FEW: Final = 30
+KAPPA_CASES: Final = 10
+"""Under so many cases κ swings between its ends with a single one, and no interval of it holds."""
+
 RESAMPLES: Final = 2000
 _SEED: Final = 20_260_525
 _CELLS: Final = 4_000_000  # of a block of resamples held in memory at once
@@ -37,7 +40,7 @@ StatisticOf: TypeAlias = Callable[[Sample], Any]  # (…, n) → (…), or (2, �
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two raters agree: the raw share, and Cohen's κ (None where chance alone would agree always)."""
+    """How far two raters agree: the raw share, and Cohen's κ; None where cases or verdicts are too few for it."""
 
     raw: Estimate
     kappa: Estimate | None
@@ -181,10 +184,10 @@ def paired_difference(
 def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreement:
     """Raw agreement of two raters on the same cases (Wilson), and Cohen's κ = (p_o − p_e) / (1 − p_e) (bootstrap).
 
-    κ takes out what chance would agree on: two raters who say yes to 95 of 100 agree 0.90 by chance. It is None when
-    both only ever gave one and the same verdict. Resamples without a κ are left out of its interval. Raters who never
-    disagree, or of whom one only gave one verdict (κ is 0 in every resample), have no spread to resample: the Wilson
-    bounds of the raw agreement are put through the formula.
+    κ takes out what chance would agree on: two raters who say yes to 95 of 100 agree 0.90 by chance. It is None under
+    ``KAPPA_CASES``, and where a rater only ever gave one verdict: it is 0 then, or not defined, however they agree.
+    Resamples without a κ are left out of its interval. Raters who never disagree have no spread to resample: the
+    Wilson bounds of the raw agreement are put through the formula.
 
     Raises:
         ValueError: no cases, or not the same number.
@@ -197,10 +200,10 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreemen
     for (one, other), count in Counter(zip(first, second, strict=True)).items():
         table[names[one], names[other]] = count
     raw = wilson(float(np.trace(table)) / n, n)
-    value = float(_kappa(table[None])[0])
-    if math.isnan(value):
+    if n < KAPPA_CASES or 1 in (np.count_nonzero(table.sum(axis=0)), np.count_nonzero(table.sum(axis=1))):
         return Agreement(raw, None)
-    if raw.value == 1.0 or 1 in (np.count_nonzero(table.sum(axis=0)), np.count_nonzero(table.sum(axis=1))):
+    value = float(_kappa(table[None])[0])
+    if raw.value == 1.0:
         chance = float((table.sum(axis=0) * table.sum(axis=1)).sum()) / n**2
         low, high = (max(-1.0, (share - chance) / (1 - chance)) for share in (raw.low, raw.high))
         return Agreement(raw, Estimate(value, n, low, high, "Wilson"))

@@ -11,7 +11,7 @@ from workbench.evals.deciding.gates import gate_text, written_late
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import HEADLINES, describe
 from workbench.evals.measuring.standings import family
-from workbench.evals.measuring.statistics import open_ended
+from workbench.evals.measuring.statistics import KAPPA_CASES, open_ended
 from workbench.evals.reporting.markup import (
     Block,
     Bullets,
@@ -122,7 +122,8 @@ def judged_text(told: JudgementReport) -> str:
         f"{name} {_share_text(share)}" if share else tr("{name}: no verdict", name=name),
         tr("{n} ties", n=told.ties) if told.ties else "",
         tr("{n} unscored", n=told.unscored),
-        tr("people agree {share}, κ {kappa}", share=_share_text(told.agreement), kappa=_interval(told.kappa))
+        tr("{n} abstentions not judged: the scores count them", n=told.abstained) if told.abstained else "",
+        tr("people agree {share}, κ {kappa}", share=_share_text(told.agreement), kappa=_kappa(told))
         if told.agreement
         else tr("no labels to hold it against: it proves nothing yet"),
     ]
@@ -133,8 +134,19 @@ def _share_text(share: Estimate) -> str:
     return f"{_interval(share)} n={share.n}"
 
 
-def _interval(estimate: Estimate | None) -> str:
-    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]" if estimate else "–"
+def _interval(estimate: Estimate) -> str:
+    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+
+
+def _kappa(told: JudgementReport) -> str:
+    if told.kappa:
+        return _interval(told.kappa)
+    return no_kappa(told.agreement.n if told.agreement else 0)
+
+
+def no_kappa(n: int) -> str:
+    """Why n cases that two raters have in common make no κ."""
+    return tr("too few labels") if n < KAPPA_CASES else tr("not defined: one side gave one verdict only")
 
 
 def headline_metrics(metrics: Mapping[str, Estimate], most: int = 6) -> tuple[str, ...]:
