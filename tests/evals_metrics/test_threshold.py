@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals_metrics.builders import answer, case, result
-from workbench.evals.deciding.threshold import choose_threshold, risk_coverage
+from workbench.evals.deciding.threshold import choose_threshold, nearest_threshold, risk_bound, risk_coverage
 
 CASES = [case("a"), case("b"), case("c"), case("d"), case("u", answerable=False)]
 
@@ -29,13 +29,17 @@ def test_a_curve_by_hand_with_ties() -> None:
     assert [(p.cases, p.answered, p.unanswerable) for p in points] == [(5, 5, 1), (5, 4, 1), (5, 3, 1), (5, 1, 1)]
 
 
-def test_the_most_coverage_that_the_risk_allows() -> None:
-    points = risk_coverage(_results(a=(0.9, True), b=(0.7, False), c=(0.7, True), d=(0.4, True)), CASES)
-    for risk, threshold in ((0.25, 0.4), (0.2, 0.9), (0.0, 0.9)):
-        chosen = choose_threshold(points, risk)
-        assert chosen is not None
-        assert chosen.threshold == threshold
-    assert choose_threshold(risk_coverage(_results(a=(0.9, False)), CASES), 0.1) is None
+def test_the_most_coverage_whose_bound_the_risk_allows() -> None:
+    cases = [case(str(n)) for n in range(72)]
+    results = [result(str(n), n < 71, answer=answer(0.9 if n < 36 else 0.5)) for n in range(72)]
+    points = risk_coverage(results, cases)
+    assert [p.risk for p in points] == pytest.approx([1 / 72, 0])
+    assert [risk_bound(p) for p in points] == pytest.approx([0.0746, 0.0964], abs=1e-4)
+    chosen = choose_threshold(points, 0.08)
+    assert chosen is not None
+    assert chosen.threshold == 0.5
+    assert choose_threshold(points, 0.05) is None, "the points 0.014 and 0 pass, their bounds don't"
+    assert nearest_threshold(points).threshold == 0.5
 
 
 def test_a_case_held_back_stays_held_back() -> None:

@@ -15,7 +15,7 @@ from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
 from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
-from workbench.evals.deciding.threshold import choose_threshold
+from workbench.evals.deciding.threshold import choose_threshold, nearest_threshold, risk_bound
 from workbench.evals.measuring.statistics import wilson
 from workbench.i18n import tr
 from workbench.records.evals import (
@@ -135,7 +135,12 @@ def list_gates(front: FrontEnds, dataset: str, as_json: bool) -> None:
 @group.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--choose", type=float, metavar="τ", help="Store this τ for the run's collection.")
-@click.option("--risk", type=click.FloatRange(0, 1), metavar="R", help="Mark the τ of most coverage within this risk.")
+@click.option(
+    "--risk",
+    type=click.FloatRange(0, 1),
+    metavar="R",
+    help="Mark the τ of most coverage with a risk bounded by R.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the curve as JSON.")
 @click.pass_obj
 def threshold(front: FrontEnds, run_id: str, choose: float | None, risk: float | None, as_json: bool) -> None:
@@ -155,7 +160,7 @@ def threshold(front: FrontEnds, run_id: str, choose: float | None, risk: float |
 
 
 def _print_curve(curve: tuple[ThresholdPoint, ...], risk: float | None) -> None:
-    """At most ``CURVE_ROWS`` of its points, and the one that a person's risk allows; why it is empty where it is."""
+    """At most ``CURVE_ROWS`` of its points, and the one whose bound a person's risk allows; why there is none."""
     if not curve:
         say(tr("The run answered nothing, so there is no curve: run the chain or generation layer."), err=True)
         return
@@ -178,7 +183,15 @@ def _print_curve(curve: tuple[ThresholdPoint, ...], risk: float | None) -> None:
     if best:
         say(tr("★ is chosen on the cases that it was measured on: check it on others."), err=True)
     elif risk is not None:
-        say(tr("No τ has a risk of at most {risk}.", risk=risk), err=True)
+        near = nearest_threshold(curve)
+        told = {"threshold": f"{near.threshold:.3f}", "bound": f"{risk_bound(near):.3f}", "n": near.answered}
+        lacking = tr(
+            "No τ is shown to have a risk of at most {risk}: nearest is τ {threshold}, whose interval ends at {bound} "
+            "(n = {n}).",
+            risk=risk,
+            **told,
+        )
+        say(lacking, err=True)
 
 
 def _share(value: float | None, n: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from workbench.evals.measuring.statistics import wilson
 from workbench.records.cases import Case
 from workbench.records.evals import CaseResult, ThresholdPoint
 
@@ -35,11 +36,21 @@ def risk_coverage(results: Iterable[CaseResult], cases: Iterable[Case]) -> tuple
 
 
 def choose_threshold(points: Sequence[ThresholdPoint], max_risk: float) -> ThresholdPoint | None:
-    """The point of largest coverage whose risk is at most ``max_risk``; None when there is none.
+    """The point of largest coverage whose risk is at most ``max_risk`` with its bound, as with gates; None without one.
 
     It is chosen on the cases it was measured on, so it looks better than it is: check it on others.
     """
-    return max((p for p in points if p.risk <= max_risk), key=lambda p: p.coverage, default=None)
+    return max((p for p in points if risk_bound(p) <= max_risk), key=lambda p: p.coverage, default=None)
+
+
+def nearest_threshold(points: Sequence[ThresholdPoint]) -> ThresholdPoint:
+    """The point whose risk is bounded lowest: what comes nearest where ``choose_threshold`` finds none."""
+    return min(points, key=lambda p: (risk_bound(p), -p.coverage))
+
+
+def risk_bound(point: ThresholdPoint) -> float:
+    """The upper end of the risk's interval (Wilson)."""
+    return wilson(point.risk, point.answered).high
 
 
 def _judged(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> list[_Judged]:
