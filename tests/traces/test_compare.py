@@ -13,6 +13,7 @@ from tests.embedders import HashEmbedder
 from tests.library import NAME
 from tests.traces.conftest import Ask
 from workbench.corpus.ingest import Ingester
+from workbench.curation import Curator
 from workbench.errors import UsageError
 from workbench.ports import Store
 from workbench.records.answers import AskOptions, Trace
@@ -73,6 +74,25 @@ def test_documents_that_came_changed_or_went_since_are_named(store: Store, ask: 
     assert "only the later one found it: new.md" in told
     assert f"Retired since: {retired}." in told
     assert f"Passages of these are no longer there: {deleted}" in told
+
+
+def test_an_edit_of_metadata_and_a_document_that_neither_found_are_named(
+    store: Store, ask: Ask, tmp_path: Path
+) -> None:
+    inspector = Inspector(store, lambda: Searcher(store, HashEmbedder()), lambda: None)
+    few = SearchOptions(NAME, k=1, candidates=1)
+    before = ask(search=few)
+    shown, *_ = evidence_of(before)
+    curator = Curator(store)
+    curator.apply(curator.preview([shown.document_id], {"owner": "Bea"}))
+    only = inspector.compare(before.id, ask(search=few).id).reasons
+    assert f"As far as is known, only metadata was edited since: {shown.source_id}." in only
+    new = tmp_path / "elsewhere.md"
+    new.write_text("# Zeppelins\n\nHydrogen lifts.", "utf-8")
+    for _ in Ingester(store.corpus, HashEmbedder()).run(IngestRequest((str(new),), NAME)):
+        pass
+    both = inspector.compare(before.id, ask(search=few).id).reasons
+    assert {"Came in or changed since: elsewhere.md.", f"Metadata was edited since: {shown.source_id}."} <= set(both)
 
 
 def test_another_model_is_the_reason(ask: Ask) -> None:

@@ -19,14 +19,23 @@ from workbench.traces.stages import evidence_of, final_hits, moves, settled
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What became since the earlier trace of the documents whose chunks only one of the two found, by source_id."""
+    """What became of documents since the earlier trace, by source_id.
+
+    Attributes:
+        arrived, retired, gone: of those whose chunks only one of the two found.
+        ingested: others that came in or changed; ``edited``: those whose metadata a person edited.
+    """
 
     arrived: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    ingested: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
 
 
 _UNCHANGED: Final = Changed()
+_NAMED: Final = 8
+"""Documents that a reason names before it counts them."""
 
 
 def compare_traces(a: Trace, b: Trace, sources: Mapping[str, str], changed: Changed = _UNCHANGED) -> TraceComparison:
@@ -142,10 +151,24 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], changed: C
 def _of_documents(changed: Changed) -> list[str]:
     told = (
         (tr("Came in or changed since, and only the later one found it: {sources}."), changed.arrived),
+        (tr("Came in or changed since: {sources}."), changed.ingested),
         (tr("Retired since: {sources}."), changed.retired),
         (tr("Passages of these are no longer there: {sources}."), changed.gone),
+        (_edited(changed), changed.edited),
     )
-    return [sentence.format(sources=", ".join(sources)) for sentence, sources in told if sources]
+    return [sentence.format(sources=_first(sources)) for sentence, sources in told if sources]
+
+
+def _edited(changed: Changed) -> str:
+    if changed.arrived or changed.ingested or changed.retired or changed.gone:
+        return tr("Metadata was edited since: {sources}.")
+    return tr("As far as is known, only metadata was edited since: {sources}.")
+
+
+def _first(sources: tuple[str, ...]) -> str:
+    """The first names, and how many more there are."""
+    shown, more = ", ".join(sources[:_NAMED]), len(sources) - _NAMED
+    return tr("{sources} and {count} more", sources=shown, count=f"{more:,}") if more > 0 else shown
 
 
 def _transforms_lost(a: Trace, b: Trace) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from workbench.answers.ask import Asker
 from workbench.errors import EngineError, UsageError
@@ -116,6 +117,8 @@ class Inspector:
         chunks = self.chunks(sorted(before | after))
         one_index = first.manifest.index_id == second.manifest.index_id  # in another one every passage is another
         changed = self._changed(first, chunks, before - after, after - before) if one_index else Changed()
+        if _documents_changed(first, second):
+            changed = self._since(first, changed)
         return compare_traces(first, second, {chunk.id: chunk.source_id for chunk in chunks.values()}, changed)
 
     def _changed(self, first: Trace, chunks: dict[str, Chunk], left: set[str], entered: set[str]) -> Changed:
@@ -131,6 +134,13 @@ class Inspector:
             retired=tuple(d.source_id for d in documents(left) if d.status == "retired"),
             gone=tuple(sorted({named.get(chunk_id, chunk_id[:12]) for chunk_id in left - chunks.keys()})),
         )
+
+    def _since(self, first: Trace, changed: Changed) -> Changed:
+        """With the documents that were ingested or edited since ``first``, whether or not one of the two found them."""
+        collection, moment = first.manifest.collection, first.created
+        ingested = {d.source_id for d in self._store.corpus.documents(collection) if d.ingested > moment}
+        edited = self._store.curation.edited_since(collection, moment)
+        return replace(changed, ingested=tuple(sorted(ingested - set(changed.arrived))), edited=edited)
 
     def replay(self, trace_id: str, cancel: Cancel | None = None) -> Iterator[Trace]:
         """The trace's question asked again with its settings, of today's index and model; stored as a new trace.
@@ -158,3 +168,9 @@ class Inspector:
             if kept is None or not same:
                 kept = self._material = Material(self._store, self._trace(trace))
             return kept
+
+
+def _documents_changed(first: Trace, second: Trace) -> bool:
+    """They asked one collection in two versions."""
+    one, other = first.manifest, second.manifest
+    return one.collection == other.collection and one.collection_version != other.collection_version
