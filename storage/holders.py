@@ -35,3 +35,8 @@ def is_alive(holder: str) -> bool:
         return same and process.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, ValueError, OverflowError):
         return False
+
+
+def pid_of(holder: str) -> int:
+    """Its process id. ``holder`` was found alive."""
+    return int(holder.rsplit(" ", 2)[1])

@@ -37,10 +37,11 @@ SIDES: Final[tuple[Side, ...]] = ("details", "bars", "scatter")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is read for the tab: every bench, and the figures of the one in view."""
+    """What is read for the tab: every bench, the figures of the one in view, the other process that measures (or 0)."""
 
     benches: tuple[BenchRecord, ...]
     report: BenchReport | None
+    elsewhere: int
 
 
 class Bench(MeasuredRoom[BenchReport, BenchProgress]):
@@ -112,12 +113,13 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         def read() -> Known:
             found = self.desk.benchmarks.benches()
             wanted = number or (found[0].id if found else 0)
-            return Known(found, self.desk.benchmarks.report(wanted) if wanted else None)
+            report = self.desk.benchmarks.report(wanted) if wanted else None
+            return Known(found, report, self.desk.benchmarks.elsewhere())
 
         self.jobs.read(self, read, self._show)
 
     def _show(self, known: Known) -> None:
-        self._benches, self._report = known.benches, known.report
+        self._benches, self._report, self._elsewhere = known.benches, known.report, known.elsewhere
         self._draw()
 
     def _draw(self) -> None:
@@ -169,6 +171,8 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         bench = self._report.bench
         told: Line = (bench_title(bench), Tone.DIM)
         if not bench.complete:
+            if self._elsewhere:
+                return (told, self._waits())
             stopped = tr("stopped at {done} of {total}", done=bench.done, total=bench.total)
             return (told, (f" · ~ {stopped}", Tone.WARN), (" · g ", Tone.ACCENT), (tr("goes on"), Tone.DIM))
         if self._report.failed:

@@ -95,14 +95,14 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
     def _read(self, number: int) -> None:
         """Reads the figures of a ladder; 0 for the newest."""
 
-        def read() -> LadderReport | None:
+        def read() -> tuple[LadderReport | None, int]:
             wanted = number or next((one.id for one in self.desk.ladders.ladders()), 0)
-            return self.desk.ladders.report(wanted) if wanted else None
+            return self.desk.ladders.report(wanted) if wanted else None, self.desk.ladders.elsewhere()
 
         self.jobs.read(self, read, self._show)
 
-    def _show(self, report: LadderReport | None) -> None:
-        self._report = report
+    def _show(self, known: tuple[LadderReport | None, int]) -> None:
+        self._report, self._elsewhere = known
         self._draw()
 
     def _draw(self) -> None:
@@ -132,6 +132,8 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
             return ""
         told: Line = (f"{report.ladder.created.astimezone():%Y-%m-%d %H:%M}", Tone.DIM)
         left = ", ".join(map(stage_words, report.left))
+        if left and self._elsewhere:
+            return (told, self._waits())
         if left:
             open_end: Line = (f" · ~ {tr('not complete: {stages}', stages=left)}", Tone.WARN)
         elif report.failed:

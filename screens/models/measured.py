@@ -15,6 +15,7 @@ from screens.ask.words import write_text
 from screens.dialogs import ChoiceDialog, ConfirmDialog
 from screens.messages import BenchMoved, LadderMoved
 from screens.models.room import Room
+from screens.style import Line, Tone
 from screens.widgets.grid import Column, ListPane, Row
 from screens.work import Job, Jobs
 from workbench.benchmarks.exports import ExportFormat
@@ -68,6 +69,7 @@ class MeasuredRoom(Room, Generic[Report, Step]):
         self._report: Report | None = None
         self._job: Job | None = None
         self._progress: Step | None = None
+        self._elsewhere = 0
 
     @property
     def _stored(self) -> Stored:
@@ -106,6 +108,11 @@ class MeasuredRoom(Room, Generic[Report, Step]):
     def _farewell(self, report: Report) -> tuple[str, str]:
         """Title and question before a report is deleted."""
         raise NotImplementedError
+
+    def _waits(self) -> Line:
+        """That another process measures in the file."""
+        words = tr("runs elsewhere, or waits: process {pid} measures in this file", pid=self._elsewhere)
+        return (f" · ▶ {words}", Tone.ACCENT)
 
     # -- the panes -------------------------------------------------------------------------------------------------
 

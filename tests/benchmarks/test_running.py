@@ -44,6 +44,17 @@ for progress in desk.benchmarks.run(sys.argv[2:], plan):
 """
 
 
+HOLD = """
+import sys, time
+from pathlib import Path
+from workbench.__main__ import open_desk
+
+with open_desk(Path(sys.argv[1])).benchmarks.alone:
+    print("measuring", flush=True)
+    time.sleep(60)
+"""
+
+
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     opened = open_desk(tmp_path / "lab.db")
@@ -147,6 +158,20 @@ def test_a_bench_goes_on_neither_with_another_file_nor_beside_another(desk: Desk
     (bench,) = desk.benchmarks.benches()
     with pytest.raises(UsageError, match="another file"):
         next(desk.benchmarks.resume(bench.id))
+
+
+def test_of_two_processes_one_measures_and_a_dead_one_holds_nothing(desk: Desk, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path / "lab.db")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "measuring\n"
+        assert desk.benchmarks.elsewhere() == desk.ladders.elsewhere() == other.pid
+        with pytest.raises(UsageError, match=f"Process {other.pid} runs"), desk.benchmarks.alone:
+            pass
+        other.kill()
+    assert desk.benchmarks.elsewhere() == 0
+    with desk.benchmarks.alone, desk.benchmarks.alone:  # a ladder, and its bench within it
+        assert desk.benchmarks.elsewhere() == 0
 
 
 @pytest.mark.model

@@ -35,7 +35,11 @@ class FakeBenchmarks:
 
     def __init__(self, slow: float = 0.0) -> None:
         self.slow = slow
+        self.measuring = 0
         self.stored: dict[int, tuple[Bench, list[Sample]]] = {}
+
+    def elsewhere(self) -> int:
+        return self.measuring
 
     def benches(self) -> tuple[Bench, ...]:
         return tuple(replace(bench, done=len(found)) for bench, found in reversed(self.stored.values()))

@@ -51,6 +51,9 @@ class FakeLadders:
             for n, kind in enumerate(kinds)
         )
 
+    def elsewhere(self) -> int:
+        return 0
+
     def ladders(self) -> tuple[Ladder, ...]:
         return tuple(reversed(self.stored.values()))
 

@@ -145,6 +145,9 @@ async def test_a_stopped_bench_goes_on() -> None:
         (bench,) = desk.benchmarks.benches()
         assert 0 < bench.done < bench.total
         assert "stopped at" in str(app.screen.query_one("#bench-line", Static).render())
+        desk.benchmarks.measuring = 4711  # another process took it up
+        app.screen.query_one(Bench).view(bench.id)
+        await sees(pilot, "process 4711 measures in this file")
         desk.benchmarks.slow = 0.0
         await pilot.press("g")
         await settle(pilot)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
+from workbench.benchmarks.alone import Alone
 from workbench.benchmarks.compare import comparison, machine_differences
 from workbench.benchmarks.conditions import manifest
 from workbench.benchmarks.exports import ExportFormat, export
@@ -50,6 +52,16 @@ class Benchmarks:
         self._serve = serve
         self._watch = watch
         self._running = threading.Lock()
+        self._alone_in_file = Alone(store)
+
+    @property
+    def alone(self) -> Alone:
+        """Held while a bench or a ladder of the file runs, in whichever process."""
+        return self._alone_in_file
+
+    def elsewhere(self) -> int:
+        """The process that measures in this file now, unless it is this one; else 0."""
+        return self.alone.elsewhere()
 
     def benches(self) -> tuple[Bench, ...]:
         """Newest first."""
@@ -116,8 +128,20 @@ class Benchmarks:
 
     # -- behind ----------------------------------------------------------------------------------------------------
 
-    def _alone(self) -> _Alone:
-        return _Alone(self._running)
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Holds the one place for a running bench. Raises UsageError when it is taken, here or in another process."""
+        if not self._running.acquire(blocking=False):
+            raise UsageError(
+                tr("A bench is running"),
+                tr("Two at once would measure each other."),
+                tr("Wait for it, or stop it first."),
+            )
+        try:
+            with self.alone:
+                yield
+        finally:
+            self._running.release()
 
     def _model(self, path: str) -> BenchModel:
         file = self._identified(path)
@@ -203,21 +227,3 @@ class Benchmarks:
 
     def _identified(self, path: str) -> ModelFile:
         return self._serve(path).model.file if is_served(path) else self._library.identified(path)
-
-
-class _Alone:
-    """Holds the one place for a running bench. Raises UsageError when it is taken."""
-
-    def __init__(self, lock: threading.Lock) -> None:
-        self._lock = lock
-
-    def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise UsageError(
-                tr("A bench is running"),
-                tr("Two at once would measure each other."),
-                tr("Wait for it, or stop it first."),
-            )
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()

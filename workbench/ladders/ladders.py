@@ -54,6 +54,10 @@ class Ladders:
             raise unusable(file.name, file.problem)
         return making.preview(file.path, kinds, cancel)
 
+    def elsewhere(self) -> int:
+        """The process that measures in this file now, unless it is this one; else 0."""
+        return self._parts.benchmarks.alone.elsewhere()
+
     def ladders(self) -> tuple[Ladder, ...]:
         """Newest first."""
         return self._store.ladders.ladders()
@@ -194,6 +198,7 @@ class Ladders:
                 tr("Wait for it, or stop it first."),
             )
         try:
-            yield
+            with self._parts.benchmarks.alone:
+                yield
         finally:
             self._running.release()

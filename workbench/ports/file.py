@@ -100,6 +100,18 @@ class SettingsRepository(Protocol):
         """Stores it."""
         ...
 
+    def claim(self, work: str) -> int:
+        """Makes ``work`` this process's and returns 0, or the id of the living process on this machine that has it."""
+        ...
+
+    def claimed(self, work: str) -> int:
+        """The living process that claimed it, unless it is this one; else 0."""
+        ...
+
+    def release(self, work: str) -> None:
+        """It is free again, where this process held it."""
+        ...
+
 
 class Store(Protocol):
     """One workbench file, open."""
