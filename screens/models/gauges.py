@@ -1,7 +1,7 @@
 """The strip of gauges: what the model's process measures of itself, several times a second.
 
-One line where there is little room, two where there is more, the second with what was lately. Nothing that wasn't
-measured is shown as a number.
+One line where there is little room, two where there is more, the second with what was lately; a key shows all there is,
+in as many lines as that takes. Nothing that wasn't measured is shown as a number.
 """
 
 from __future__ import annotations
@@ -103,11 +103,11 @@ class GaugesStrip(Static):
         if now - self._drawn >= SPARK_S:
             self._lately, self._drawn = lately(status.pulses), now
         width = self.content_size.width or 78
-        self.update(strip(status, width, self._lately))
+        self.update(strip(status, width, self._lately, whole=self.has_class("-whole")))
 
 
-def strip(status: DeskStatus, width: int, series: Series) -> Content:
-    """One line in less than ``ROOMY`` cells, else two."""
+def strip(status: DeskStatus, width: int, series: Series, *, whole: bool = False) -> Content:
+    """One line in less than ``ROOMY`` cells, else two; the ``whole`` of a model's process in as many as it takes."""
     if status.ended:
         return content(("✗ " + ended_words(status), Tone.BAD), (" · " + tr("R tells why"), Tone.DIM))
     pulse = status.pulses[-1] if status.pulses else None
@@ -115,6 +115,9 @@ def strip(status: DeskStatus, width: int, series: Series) -> Content:
         return _served(status, pulse, width)
     if status.model is None or pulse is None:
         return _unloaded(status, width)
+    if whole:
+        told = (*_speed(pulse, series), _context(pulse, 12), *_offload(status.model.offload, pulse.gauges))
+        return _flowing((*told, *_process(pulse.gauges, series), *_machine(status.gauges)), width)
     if width < ROOMY:
         small: Line = (("RSS ", Tone.DIM), size(pulse.gauges.rss))
         fallen = _offload(status.model.offload, pulse.gauges) if status.model.offload.reason else ()
@@ -154,6 +157,16 @@ def _fitting(parts: Iterable[Line], width: int, gap: str = GAP) -> Line:
             break
         shown += [part, gap]
     return tuple(shown[:-1])
+
+
+def _flowing(parts: Sequence[Line], width: int) -> Content:
+    """All parts, in lines of at most ``width`` cells."""
+    lines, rest = [], list(parts)
+    while rest:
+        line = _fitting(rest, width)
+        lines.append(content(line))
+        del rest[: (len(line) + 1) // 2]
+    return Content("\n").join(lines)
 
 
 def _speed(pulse: Pulse, series: Series) -> tuple[Line, ...]:

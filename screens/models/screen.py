@@ -27,6 +27,7 @@ from screens.models.settings import Chosen, SettingsDialog
 from screens.style import Tone, content, size
 from screens.widgets.facts import Fact, Facts
 from screens.widgets.grid import Grid, ListPane
+from screens.widgets.keys import with_alt
 from screens.widgets.memory import grid_lines, memory_lines
 from screens.work import Job, Jobs
 from workbench.i18n import tr
@@ -73,6 +74,15 @@ class ModelsScreen(LoadingScreen):
         Binding("m", "grid", "Memory", id="models.grid", tooltip="What fits: each quantization at each context"),
         Binding("a", "folder", "Add folder", id="models.folder", tooltip="Look for GGUF files there too"),
         Binding("r", "rescan", "Rescan", id="models.rescan", tooltip="Read the folders anew; ask every server"),
+        *with_alt(
+            "G",
+            "gauges",
+            "Gauges",
+            id="models.gauges",
+            show=False,
+            typing="alt+g",
+            tooltip="All of them, with curves and peaks; again: the few",
+        ),
         # Not in the bar: the line of tabs names these three keys.
         Binding(
             "p", "room('playground')", "Playground", False, id="models.playground", tooltip="Write to the loaded model"
@@ -329,6 +339,13 @@ class ModelsScreen(LoadingScreen):
         self._follow_peak(status)
         self.query_one(Rooms).status_changed(status)
         self.refresh_bindings()
+
+    def action_gauges(self) -> None:
+        """The strip of gauges shows all it has, and back."""
+        strip = self.query_one(GaugesStrip)
+        strip.toggle_class("-whole")
+        if self._loading is None and self.bench.status:
+            strip.show(self.bench.status)
 
     def _follow_peak(self, status: DeskStatus) -> None:
         """What the process took at most stands in the card once it has worked."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import time
 
+import pytest
+
 from screens.corpus.delete import DeleteDialog
 from screens.dialogs import ChoiceDialog, ErrorDialog, NoteDialog, PassageDialog, PathDialog
 from screens.help import HelpScreen
@@ -12,7 +14,7 @@ from screens.ingest import IngestScreen, share
 from screens.widgets.grid import Grid
 from screens.widgets.passage import Passage
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle, type_text
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, sees, settle, type_text
 from workbench.records.corpus import IngestProgress
 
 
@@ -463,3 +465,22 @@ async def test_enter_after_words_does_what_the_palette_lists_first() -> None:
         await pilot.press("enter")
         await settle(pilot)
         assert app.current_mode == "corpus"
+
+
+@pytest.mark.parametrize(
+    ("keys", "pane"), [("f1", "library"), ("f1 b", "bench-side"), ("f2", "chunks"), ("f4", "figures")]
+)
+async def test_a_pane_alone_is_as_wide_as_the_terminal(keys: str, pane: str) -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=LARGE) as pilot:
+        await settle(pilot)
+        for key in keys.split():
+            await pilot.press(key)
+            await settle(pilot)
+        alone = app.screen.query_one(f"#{pane}")
+        app.screen.set_focus(next(node for node in app.screen.focus_chain if alone in node.ancestors_with_self))
+        await pilot.press("alt+z")
+        await settle(pilot)
+        assert app.screen.maximized is alone
+        assert (alone.region.x, alone.region.width) == (0, LARGE[0])
+        assert any(line.endswith("╮") for line in screen_text(app).split("\n")), "its right border"

@@ -107,6 +107,31 @@ def test_one_line_at_80_and_two_at_160_with_what_the_child_measured(loaded: Fake
     assert "VRAM – (no NVIDIA driver)" in two
 
 
+async def test_a_key_shows_all_gauges_at_80_columns_and_why_one_is_absent(loaded: FakeDesk) -> None:
+    first = pulse(1.0, replace(WRITING, output_tokens=20, duration_ms=500.0))
+    loaded.pulses = (first, pulse(2.0, WRITING))
+    app = app_on(loaded)
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        await pilot.press("f1")
+        await sees(pilot, "TTFT 118 ms")
+        assert "CPU 97 %" not in screen_text(app)
+        await pilot.press("G")
+        seen = await sees(pilot, "CPU 97 %")
+        for words in (
+            "TPOT 17.5 ms",
+            "tokens 41",
+            "prefix reused 700/812 86%",
+            "↑241 MiB",
+            "VRAM – (no NVIDIA driver)",
+        ):
+            assert words in seen
+        assert "SmolLM2" in seen, "the library is still there"
+        await pilot.press("p", "alt+g")
+        await settle(pilot)
+        assert "CPU 97 %" not in screen_text(app)
+
+
 def test_nothing_measured_is_a_dash_and_never_zero(loaded: FakeDesk) -> None:
     line = told(loaded, 78, pulse(1.0))
     assert "TTFT –  read –  write –  ctx" in line
