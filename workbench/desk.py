@@ -125,7 +125,7 @@ class Desk:
         self._money = Money(store.entries, ledger, self._benchmarks)
         measured = Measurements(self._evals, self._benchmarks, self._money)
         self._decisions = Decisions(store.entries, self._evals, measured)
-        self._inventory = Inventory(store.entries, self._library, self._servers, self._calls_for("probe"))
+        self._inventory = Inventory(store.entries, self._library, self._servers, lambda m: ledger.watch(m, "probe"))
         self._sql = SqlTools(store, self._calls_for("ask"))
         self._inspector = Inspector(store, self._searcher, self._calls_for("ask"))
 

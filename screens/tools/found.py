@@ -9,7 +9,7 @@ from screens.models.served import where_words
 from screens.style import Line, Tone
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold
-from workbench.inventory.words import layer_name
+from workbench.inventory.words import layer_name, sign
 from workbench.records.inventory import ProbeReport
 from workbench.records.servers import (
     ContractChange,
@@ -109,8 +109,9 @@ def probe_lines(report: ProbeReport) -> list[Line]:
     """A line a layer; the one that fails with its remedy."""
     lines: list[Line] = []
     for step in report.steps:
-        mark: Line = ("✓ ", Tone.GOOD) if step.passed else ("✗ ", Tone.BAD)
-        lines += [mark, layer_name(step.layer), (f"  {step.detail} ({step.ms:,.0f} ms)\n", Tone.DIM)]
+        tone = Tone.DIM if step.passed is None else Tone.GOOD if step.passed else Tone.BAD
+        lines += [(f"{sign(step.passed)} ", tone), layer_name(step.layer)]
+        lines += [(f"  {step.detail} ({step.ms:,.0f} ms)\n", Tone.DIM)]
     if report.failed:
         lines += ["\n", (tr("The layer that fails: {layer}.", layer=layer_name(report.failed.layer)), Tone.STRONG)]
         lines += [f"\n→ {report.failed.remedy}"] if report.failed.remedy else []

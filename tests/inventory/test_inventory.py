@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +20,7 @@ from workbench import paths
 from workbench.desk import Desk
 from workbench.errors import EngineError, NotFoundError, ServerError, UsageError
 from workbench.inventory.probe import probe
+from workbench.inventory.words import marks, sign
 from workbench.ports import Generator
 from workbench.records.answers import Generation
 from workbench.records.inventory import Offer, Passed, ProbeReport
@@ -150,7 +152,22 @@ def test_a_server_that_takes_no_schema_fails_at_the_json() -> None:
 
     report = probed(NoSchema("yes"))
     assert report.failed is not None
-    assert (report.failed.layer, [step.passed for step in report.steps]) == ("json", [True] * 4 + [False])
+    assert (report.failed.layer, [step.passed for step in report.steps]) == ("json", [True] * 3 + [None, False])
+
+
+def test_a_context_that_nobody_tells_is_neither_passed_nor_failed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Untold(FakeGenerator):
+        def generate(self, prompt: str, settings: GenerationSettings, cancel: Any = None) -> Iterator[Generation]:
+            asked = replace(settings, max_tokens=min(settings.max_tokens, 32))
+            return super().generate(prompt, asked, cancel)
+
+    report = probed(Untold('{"ok": true}'))
+    assert report.failed is None
+    assert [sign(step.passed) for step in report.steps] == ["✓", "✓", "✓", "·", "✓"]
+    desk.inventory.put(Offer("acme", "m"))
+    monkeypatch.setattr("workbench.inventory.inventory.probe", lambda *_: iter([report]))
+    list(desk.inventory.probe("m"))
+    assert marks(desk.inventory.offer("m")) == "✓✓··"
 
 
 def test_a_model_that_dies_while_it_answers_fails_there() -> None:
@@ -173,6 +190,7 @@ def test_the_real_model_is_alive_and_the_inventory_knows(desk: Desk) -> None:
     name = f"local#{Path(paths.STARTER_MODEL).stem}"
     *_, report = desk.inventory.probe(name)
     assert report.failed is None
+    assert desk.model is None  # a probe changes nothing of what is in use
     offer = desk.inventory.offer(name)
     assert {key for key, seen in offer.filters.items() if seen.passed} == {"exists", "usable", "accepts"}
     assert {call.purpose for call in desk.money.ledger.calls()} == {"probe"}

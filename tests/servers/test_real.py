@@ -103,6 +103,8 @@ def test_a_contract_report_says_where_compatible_is_not(desk: Desk, name: str, r
         assert {found[key] for key in ("usage", "schema", "grammar", "overflow", "two_at_once")} == {"kept"}
         assert found["embeddings"] == "refused"
     else:
+        (told,) = (check.detail for check in report.checks if check.key == "overflow")
+        assert told == "the stream ends without a word; asked without one: 400, and it says why"
         assert "grammar" not in found  # it promises none
         assert found["usage"] == "differs"
         assert found["two_at_once"] in ("differs", "broken")  # a second request interrupts the first

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import date
+from functools import partial
+from pathlib import Path
 from typing import Final, get_args
 
+from workbench.engine.client import load_generator
+from workbench.engine.gguf_header import read_header
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.inventory.probe import SECONDS, probe
@@ -28,7 +33,7 @@ class Inventory:
     """Offers in the file, and what the machine and its servers have. Every method may be called from any thread.
 
     Args:
-        loaded: the model in use.
+        watch: a generator, with what it generates entered in the ledger.
     """
 
     def __init__(
@@ -36,10 +41,10 @@ class Inventory:
         entries: EntryRepository,
         library: Library,
         servers: Servers,
-        loaded: Callable[[], Generator | None],
+        watch: Callable[[Generator], Generator],
     ) -> None:
         self._entries, self._library, self._servers = entries, library, servers
-        self._loaded = loaded
+        self._watch = watch
 
     def offers(self) -> tuple[Offer, ...]:
         """By provider and model."""
@@ -105,32 +110,36 @@ class Inventory:
     def probe(self, name: str, cancel: Cancel | None = None, seconds: float = SECONDS) -> Iterator[ProbeReport]:
         """Brings a model up and tries each layer of a call; what was found joins the inventory's filters.
 
+        The model in use stays in use: another one is opened beside it, and closed afterwards.
+
         Args:
-            name: of the inventory, a file's path, or URL#NAME; "" for the model in use. It stays in use afterwards.
+            name: of the inventory, a file's path, or URL#NAME; "" for the model in use.
         """
         known = next((o for o in self.offers() if name and name in _names(o)), None)
         target = _target(known) if known else name
         report: ProbeReport | None = None
-        for report in probe(name or tr("the model in use"), lambda: self._opened(target, cancel), cancel, seconds):
-            yield report
+        with ExitStack() as closing:
+            opened = partial(self._opened, target, cancel, closing)
+            for report in probe(name or tr("the model in use"), opened, cancel, seconds):
+                yield report
         if known and report:
             self.put(replace(known, filters=_found(report)))
 
-    def _opened(self, target: str, cancel: Cancel | None) -> Generator:
+    def _opened(self, target: str, cancel: Cancel | None, closing: ExitStack) -> Generator:
+        in_use, path = self._library.generator, Path(target).expanduser()
         if "://" in target:
-            url, _, model = target.partition("#")
-            self._servers.use(url, model)
-        elif target:
-            for _ in self._library.load(target, cancel=cancel):
-                pass
-        generator = self._loaded()
-        if generator is None:
+            return self._watch(self._servers.open(target))
+        if target and not (in_use and in_use.model.file.path == str(path)):
+            beside = load_generator(read_header(path), cancel=cancel)
+            closing.callback(beside.close)
+            return self._watch(beside)
+        if in_use is None:
             raise NotFoundError(
                 tr("No model is loaded"), tr("There is nothing to probe."), tr("Name a model, or load one.")
             )
-        if generator.death:
-            raise generator.death
-        return generator
+        if in_use.death:
+            raise in_use.death
+        return self._watch(in_use)
 
 
 def _names(offer: Offer) -> tuple[str, ...]:
@@ -148,10 +157,14 @@ def _found(report: ProbeReport) -> dict[str, Passed]:
     """What the steps of a probe say of the filters: it is there and can be called, and it takes what is sent."""
     today, failed = date.today(), report.failed
     reached = len(report.steps) > 1 or failed is None
-    why = f"{failed.layer}: {failed.detail}" if failed else tr("probed: all layers answer")
+    untried = tr("probed: all layers answer but the context, which is untold")
+    well = untried if report.untried else tr("probed: all layers answer")
+    why = f"{failed.layer}: {failed.detail}" if failed else well
     found = {"usable": Passed(reached, why, today)}
     if reached:
-        found |= {"exists": Passed(True, tr("probed"), today), "accepts": Passed(failed is None, why, today)}
+        found["exists"] = Passed(True, tr("probed"), today)
+        if failed or not report.untried:
+            found["accepts"] = Passed(failed is None, why, today)
     elif failed and failed.layer in ("model", "endpoint"):
         found["exists"] = Passed(False, why, today)
     return found

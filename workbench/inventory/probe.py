@@ -39,6 +39,10 @@ class _Failed(Exception):  # noqa: N818 -- no error: what a step found
         self.layer, self.detail, self.remedy = layer, detail, remedy
 
 
+class _Untried(Exception):  # noqa: N818 -- no error: there is nothing to try a layer by
+    """A layer that only a real call shows."""
+
+
 def probe(
     name: str, opened: Callable[[], Generator], cancel: Cancel | None = None, seconds: float = SECONDS
 ) -> Iterator[ProbeReport]:
@@ -57,13 +61,15 @@ def probe(
         done = _tried(layer, step)
         report = replace(report, steps=(*report.steps, replace(done, ms=(time.perf_counter() - start) * 1000)))
         yield report
-        if not done.passed:
+        if done.passed is False:
             return
 
 
 def _tried(layer: Layer, step: Callable[[], str]) -> ProbeStep:
     try:
         return ProbeStep(layer, True, step(), 0.0)
+    except _Untried as found:
+        return ProbeStep(layer, None, str(found), 0.0)
     except _Failed as found:
         return ProbeStep(found.layer, False, found.detail, 0.0, found.remedy)
     except WorkbenchError as error:
@@ -129,7 +135,7 @@ class _Prober:
             self._model.generate(self._model.render(_ASK), GenerationSettings(max_tokens=context))
         except BudgetError:
             return tr("{count} tokens; what doesn't fit is refused", count=context)
-        return tr("its size is untold: what doesn't fit shows only in the call")
+        raise _Untried(tr("its size is untold: what doesn't fit shows only in the call"))
 
     def _json(self) -> str:
         said = self._say(_ASK_JSON, GenerationSettings(max_tokens=32, json_schema=json.dumps(_SCHEMA)))

@@ -12,6 +12,11 @@ def marks(offer: Offer) -> str:
     return "".join("·" if (seen := offer.filters.get(f)) is None else "✓" if seen.passed else "✗" for f in FILTERS)
 
 
+def sign(passed: bool | None) -> str:
+    """A tick, a cross, or a dot for what wasn't tried."""
+    return "·" if passed is None else "✓" if passed else "✗"
+
+
 def filter_name(filter_: Filter) -> str:
     """One of the four in a word."""
     return {

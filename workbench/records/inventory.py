@@ -64,11 +64,12 @@ class ProbeStep:
 
     Attributes:
         layer: what is in order, or fails.
+        passed: None where there was nothing to try it by.
         detail: what was seen, or the error's words.
     """
 
     layer: Layer
-    passed: bool
+    passed: bool | None
     detail: str
     ms: float
     remedy: str = ""
@@ -84,5 +85,10 @@ class ProbeReport:
 
     @property
     def failed(self) -> ProbeStep | None:
-        """The step that failed, None when all passed so far."""
-        return next((step for step in self.steps if not step.passed), None)
+        """The step that failed, None when none has so far."""
+        return next((step for step in self.steps if step.passed is False), None)
+
+    @property
+    def untried(self) -> bool:
+        """Whether a layer couldn't be tried."""
+        return any(step.passed is None for step in self.steps)

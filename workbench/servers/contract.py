@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -35,12 +36,18 @@ _SCHEMA: Final = {
     "additionalProperties": False,
 }
 _GRAMMAR: Final = 'root ::= "yes" | "no"'
+_OVERLONG: Final = (4_000, 16_000, 64_000)
+"""Words of the requests that look for the context of a server that doesn't tell it: a word is a token or more."""
 _STOP_S: Final = 5.0
 """Seconds within which a server has to be free again after a call was stopped."""
 
 
 class _Differs(Exception):  # noqa: N818 -- no error: what a check found
     """The server answered, and otherwise than it promises."""
+
+
+class _Answered(_Differs):
+    """It answered what it was to refuse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,11 @@ class _Examiner:
 
     def __init__(self, wire: Wire, dialect: Dialect, model: ServedModel) -> None:
         self._wire, self._dialect, self._model = wire, dialect, model
+
+    @property
+    def _path(self) -> str:
+        """Where a chat is asked for."""
+        return "/api/chat" if self._dialect.kind == "ollama" else "/v1/chat/completions"
 
     def checks(self) -> Iterator[tuple[str, Callable[[], str]]]:
         """In the order in which a failure explains those that follow."""
@@ -203,9 +215,8 @@ class _Examiner:
         return said
 
     def _bad_request(self) -> str:
-        path = "/api/chat" if self._dialect.kind == "ollama" else "/v1/chat/completions"
         try:
-            self._wire.post(path, {"model": self._model.id, "messages": "no list"})
+            self._wire.post(self._path, {"model": self._model.id, "messages": "no list"})
         except ServerError as error:
             if 400 <= error.status < 500:
                 return str(error.status)
@@ -226,20 +237,38 @@ class _Examiner:
 
     def _overflow(self) -> str:
         context = self._model.context
-        if not context:
-            raise _Differs(tr("it doesn't tell its context"))
-        ask = (Message("user", "word " * (context + 64)),)
+        if context:
+            return self._overlong(context + 64)
+        for words in _OVERLONG:  # the context is untold: the first request that it refuses is beyond it
+            with suppress(_Answered):
+                return self._overlong(words)
+        raise _Differs(tr("{count} words were answered; it doesn't tell its context", count=f"{_OVERLONG[-1]:,}"))
+
+    def _overlong(self, words: int) -> str:
+        """A request of so many words, a token each at the least, is refused. Raises _Answered when it isn't."""
+        text = "word " * words
         try:
-            said = self._ask(GenerationSettings(max_tokens=4), ask)
+            said = self._ask(GenerationSettings(max_tokens=4), (Message("user", text),))
         except ServerError as error:
             if error.layer == "context":
                 return tr("{status}, and it says why", status=error.status)
             raise _Differs(tr("refused for another reason: {reason}", reason=error.message)) from error
-        raise _Differs(
+        if not said.pieces and not said.reason:
+            raise _Differs(tr("the stream ends without a word; asked without one: {told}", told=self._unstreamed(text)))
+        raise _Answered(
             tr("answered on a prompt cut to {count} tokens", count=said.prompt or "?")
             if said.prompt
             else tr("it was answered")
         )
+
+    def _unstreamed(self, text: str) -> str:
+        """What it says to the same request when the answer is to come as one reply."""
+        body = {"model": self._model.id, "stream": False, "max_tokens": 4}
+        try:
+            self._wire.post(self._path, body | {"messages": [{"role": "user", "content": text}]})
+        except ServerError as error:
+            return tr("{status}, and it says why", status=error.status) if error.layer == "context" else error.message
+        return tr("it was answered")
 
     def _cancels(self) -> str:
         stop = Cancel()

@@ -14,7 +14,7 @@ from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.inventory.inventory import FILTERS
-from workbench.inventory.words import layer_name, marks, takes
+from workbench.inventory.words import layer_name, marks, sign, takes
 from workbench.money.money import price_words
 from workbench.records.inventory import Filter, Offer, ProbeReport
 from workbench.records.servers import short_name
@@ -177,7 +177,7 @@ def print_probe(report: ProbeReport) -> None:
     """A line a layer; the failing one with its remedy."""
     for step in report.steps:
         say(
-            f"{'✓' if step.passed else '✗'} {layer_name(step.layer)}: {step.detail}  ({step.ms:,.0f} ms)",
+            f"{sign(step.passed)} {layer_name(step.layer)}: {step.detail}  ({step.ms:,.0f} ms)",
             newlines=False,
         )
     if report.failed:
