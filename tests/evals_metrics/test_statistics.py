@@ -13,6 +13,7 @@ from workbench.evals.measuring.statistics import (
     bounded_mean,
     cases_for_quantile,
     cases_for_share,
+    flipped_difference,
     mcnemar,
     order_interval,
     paired_difference,
@@ -147,6 +148,28 @@ def test_paired_percentiles_and_ratios() -> None:
     assert p < 0.01
     cost = np.stack([np.full(60, 3.0), np.ones(60)])
     assert bootstrap(cost, ratio).value == 3.0
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken"), [(0, 0), (0, 5), (0, 6), (5, 0), (3, 2), (12, 3), (17, 5), (10, 2), (40, 0)]
+)
+def test_the_interval_of_flips_excludes_nothing_that_mcnemar_allows(fixed: int, broken: int) -> None:
+    found = flipped_difference(40, fixed, broken)
+    assert found.value == (fixed - broken) / 40
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert (found.low > 0 or found.high < 0) == (mcnemar(fixed, broken) < 0.05)
+
+
+def test_five_broken_of_forty() -> None:
+    found = flipped_difference(40, 0, 5)  # π ≤ 0.522 (Clopper–Pearson of 0 in 5), flipped 0.125 [0.055, 0.261]
+    assert (found.low, found.high) == pytest.approx((-0.261, 0.0114), abs=1e-3)
+
+
+def test_a_bootstrap_that_is_not_significant_holds_0() -> None:
+    before, after = np.full(40, 0.5), np.r_[np.zeros(5), np.full(35, 0.5)]
+    difference, p = paired_difference(before, after, shares=True)
+    assert p == 0.0625
+    assert difference.low < difference.value < difference.high == 0.0
 
 
 def test_kappa_takes_out_chance() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.errors import UsageError
 from workbench.evals.gold.anchors import Anchors, anchor_chunk
 from workbench.evals.gold.whereabouts import relevant
-from workbench.evals.measuring.statistics import bounded_mean, mcnemar, paired_difference, wilson
+from workbench.evals.measuring.statistics import bounded_mean, flipped_difference, mcnemar, paired_difference, wilson
 from workbench.i18n import tr
 from workbench.indexing.building import stop_if
 from workbench.ports import Cancel, Embedder, Store
@@ -147,11 +147,10 @@ def _metrics(tally: Sequence[tuple[Ranks, Ranks]]) -> Iterator[MetricChange]:
         ranks = [np.array([side[place][lane] for side in tally]) for place in (0, 1)]
         for k in RECALLS:
             a, b = (((r > 0) & (r <= k)).astype(float) for r in ranks)
-            p = mcnemar(int((b > a).sum()), int((a > b).sum()))
+            fixed, broken = int((b > a).sum()), int((a > b).sum())
             before, after = (wilson(float(side.mean()), len(side)) for side in (a, b))
-            yield MetricChange(
-                f"{lane} recall@{k}", before, after, paired_difference(a, b, shares=True)[0], p, "McNemar"
-            )
+            difference = flipped_difference(len(a), fixed, broken)
+            yield MetricChange(f"{lane} recall@{k}", before, after, difference, mcnemar(fixed, broken), "McNemar")
         a, b = (np.divide(1.0, r, out=np.zeros(len(r)), where=r > 0) for r in ranks)
         difference, p = paired_difference(a, b, shares=True)
         yield MetricChange(f"{lane} mrr@{CUT}", bounded_mean(a), bounded_mean(b), difference, p, "paired bootstrap")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from workbench.evals.measuring.scoring import HEADLINES, Column, columns, describe, estimate, sample, statistic
 from workbench.evals.measuring.segments import groups_of
-from workbench.evals.measuring.statistics import FEW, Sample, mcnemar, paired_difference
+from workbench.evals.measuring.statistics import FEW, Sample, flipped_difference, mcnemar, paired_difference
 from workbench.i18n import tr
 from workbench.records.cases import Case
 from workbench.records.codec import TYPE_KEY, encode
@@ -47,8 +49,8 @@ def compare_runs(
 ) -> RunComparison:
     """Pairs the cases by id and tests each metric on those that both runs have, and on each of their segments.
 
-    Flips by the exact McNemar test; rates too, all other metrics by the paired bootstrap. The sentence that sums it up
-    is ``verdict``.
+    Flips by the exact McNemar test, and so every metric that is 0 or 1 for each case; all others by the paired
+    bootstrap. The sentence that sums it up is ``verdict``.
 
     Args:
         cases: of the dataset; they tell the segments.
@@ -202,11 +204,12 @@ def _change(name: str, a: Column, b: Column) -> MetricChange | None:
     shares = (
         metric.kind in ("rate", "mean") and metric.bounded and all(_within_0_1(values) for values in (before, after))
     )
+    if shares and np.isin([before, after], (0.0, 1.0)).all():
+        fixed, broken = int((after > before).sum()), int((after < before).sum())
+        difference = flipped_difference(len(both), fixed, broken)
+        return MetricChange(name, first, second, difference, mcnemar(fixed, broken), "McNemar")
     difference, p = paired_difference(before, after, statistic(metric), shares=shares)
-    if metric.kind != "rate":
-        return MetricChange(name, first, second, difference, p, "paired bootstrap")
-    exact = mcnemar(int((after > before).sum()), int((after < before).sum()))
-    return MetricChange(name, first, second, difference, exact, "McNemar")
+    return MetricChange(name, first, second, difference, p, "paired bootstrap")
 
 
 def _within_0_1(values: Sample) -> bool:
