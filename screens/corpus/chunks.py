@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from screens.corpus.columns import chosen, chunk_row, made, shown
-from screens.style import content, count
+from screens.style import Line, Tone, content, count
 from screens.widgets.grid import Row
 from screens.widgets.paged import PAGE, PagedGrid
 from screens.work import Jobs, Latest
@@ -107,7 +107,7 @@ class ChunkPane(Vertical):
 
     def _show(self, rest: Iterator[Listing], listing: Listing, rows: Sequence[ChunkRow], place: int) -> None:
         self.listing, self._at = listing, ""
-        self._problem("")
+        self._problem(_nothing(listing))
         start = place // PAGE * PAGE
         columns = made(self._columns)
         first = self._rows(listing, start, rows)
@@ -271,13 +271,23 @@ class ChunkPane(Vertical):
         self._lined()
         self.grid.focus()
 
-    def _problem(self, words: str) -> None:
+    def _problem(self, told: Line) -> None:
         problem = self.query_one("#chunk-problem", Static)
-        problem.update(content(words))
-        problem.set_class(bool(words), "-open")
+        problem.update(content(told))
+        problem.set_class(bool(told), "-open")
 
     def on_grid_marked(self) -> None:
         """Keeps the rows of what is marked, wherever the table goes."""
         known = {**self._known, **self.marked}
         self.marked = {name: known[name] for name in self.grid.marked if name in known}
         self.title()
+
+
+def _nothing(listing: Listing) -> Line:
+    """Why the list is empty, where words or a filter left nothing in it."""
+    query = listing.query
+    if listing.total or not (query.filter or query.words):
+        return ""
+    if query.document_id:
+        return tr("No chunk of this document matches; a looks in all of them."), Tone.DIM
+    return tr("No chunk of this collection matches."), Tone.DIM

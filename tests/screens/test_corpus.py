@@ -98,6 +98,13 @@ async def test_all_chunks_of_a_real_file_are_scrolled_sorted_found_and_filtered(
             assert app.screen.query_one("#chunk-problem").has_class("-open")
             await type_text(pilot, " 0")
             assert "All chunks ── 60 · source_id = 2.md and tokens > 0" in screen_text(app)
+            await press(pilot, "end", "backspace", *"5000")
+            await sees(pilot, "No chunk of this collection matches.")
+            await press(pilot, "enter", "a")
+            await sees(pilot, "a looks in all of them")
+            await press(pilot, "a", "alt+f", "backspace")
+            await type_text(pilot, "source_id = 2.md and tokens > 0")
+            assert "matches" not in await sees(pilot, "All chunks ── 60 ·")
             await press(pilot, "enter", "s", "down", "enter", "S")
             assert "by tokens ▼" in screen_text(app)
             tokens = [row.tokens for row in app.screen.query_one(ChunkPane)._known.values()]
