@@ -43,6 +43,12 @@ _QUESTIONS: Final = f"""
         WHERE e.manifest ->> 'collection' = :collection))
 """
 
+_RETIRED: Final = """
+    SELECT c.id FROM document d CROSS JOIN chunk c ON c.index_id = ? AND c.document_key = d.key
+    WHERE d.status = 'retired'
+"""
+"""Chunks that no search returns; the cross join keeps SQLite from reading every chunk's row for them."""
+
 
 class FileLenses:
     """Implements ``workbench.ports.LensRepository``."""
@@ -123,8 +129,8 @@ class FileLenses:
     def occurrences(self, index: Index, k: int) -> tuple[Mapping[str, int], int]:
         """How many different questions have each chunk among their first ``k``, and how many questions were asked.
 
-        A question that was asked several times counts once, as does a case in several runs. Every chunk of the index
-        is there, in the order in which they came in.
+        A question that was asked several times counts once, as does a case in several runs. Every chunk of the index's
+        current documents is there, in the order in which they came in.
         """
         values = {"k": k, "collection": storable(index.collection)}
         with self._connections.snapshot() as c:
@@ -136,7 +142,8 @@ class FileLenses:
                 "ORDER BY key",
                 (index.id,),
             ).fetchall()
-        return {chunk_id: found.get(chunk_id, 0) for (chunk_id,) in ids}, int(questions)
+            retired = {chunk_id for (chunk_id,) in c.execute(_RETIRED, (index.id,))}
+        return {name: found.get(name, 0) for (name,) in ids if name not in retired}, int(questions)
 
 
 def _rows(connection: Connection, index_id: int) -> int:

@@ -213,10 +213,11 @@ class Desk:
         """By id or unambiguous prefix. Raises NotFoundError."""
         found = self._store.corpus.find_chunks(chunk_id, limit=2)
         if len(found) != 1:
+            several = tr("“{prefix}” begins the id of more than one chunk.")
             raise NotFoundError(
-                tr("No such chunk") if not found else tr("More than one chunk"),
-                tr("“{prefix}” begins the id of {count} chunks.", prefix=chunk_id, count=len(found)),
-                tr("Give the whole id."),
+                tr("More than one chunk") if found else tr("No such chunk"),
+                (several if found else tr("“{prefix}” begins no chunk's id.")).format(prefix=chunk_id),
+                tr("Give more of it.") if found else tr("workbench chunks DOCUMENT lists the ids of a document's."),
             )
         return found[0]
 

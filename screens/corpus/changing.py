@@ -124,7 +124,7 @@ class Changing(ModeScreen):
 
     def _undone(self, edit: MetadataEdit) -> None:
         names = ", ".join(edit.asked)
-        self._changed(tr("Taken back: {names} of {count} documents.", names=names, count=count(edit.documents)))
+        self._changed(tr("Taken back: {names}. Documents: {count}.", names=names, count=count(edit.documents)))
 
     def action_edits(self) -> None:
         """Lists them; one can be taken back."""

@@ -64,7 +64,7 @@ def compared(found: IndexComparison) -> Content:
     on = found.source or tr("stored questions: how far the two agree")
     lines: list[Line] = [(f"{head} · {on} · n = {count(found.cases)}\n", Tone.STRONG)]
     lines += [_change(metric) for metric in found.metrics]
-    told = tr("{fixed} only right with {second}, {broken} only with {first}")
+    told = tr("fusion recall@1: {fixed} only right with {second}, {broken} only with {first}")
     words = told.format(fixed=found.fixed, second=found.second.id, broken=found.broken, first=found.first.id)
     return content(*lines, words)
 

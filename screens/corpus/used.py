@@ -97,9 +97,9 @@ def _told(found: Usage) -> str:
     if not (found.traces or found.cases or found.gold):
         return tr("No stored question and no evaluation case has it among its first {depth}.", depth=found.depth)
     told = (
-        tr("Gold of {count} cases", count=count(len(found.gold))) if found.gold else "",
-        tr("Found by {count} stored questions", count=count(len(found.traces))) if found.traces else "",
-        tr("Found by {count} cases of evaluation runs", count=count(len(found.cases))) if found.cases else "",
+        tr("Cases that it is gold of: {count}", count=count(len(found.gold))) if found.gold else "",
+        tr("Stored questions that found it: {count}", count=count(len(found.traces))) if found.traces else "",
+        tr("Cases of evaluation runs that found it: {count}", count=count(len(found.cases))) if found.cases else "",
     )
     return " · ".join(filter(None, told))
 
@@ -141,7 +141,7 @@ def show_exposure(screen: CorpusScreen, collection: str) -> None:
             ChoiceDialog(title, rows), lambda chunk_id: screen.see(chunk_id, "used") if chunk_id else None
         )
 
-    screen.jobs.read(screen, lambda: screen.desk.lenses.exposure(collection), arrived)
+    screen.jobs.open(screen, lambda: screen.desk.lenses.exposure(collection), arrived)
 
 
 def _offered(chunk: Chunk, told: str) -> Row:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from screens.corpus.figures import compared
 from tests.embedders import INFO, HashEmbedder
 from tests.indexing.conftest import NAME, Lab
 from workbench.corpus.chunking import recipe_from
@@ -168,6 +169,8 @@ def test_two_indexes_are_compared_on_gold_and_on_stored_questions(lab: Lab) -> N
     assert names == [f"{lane} {m}" for lane in ("dense", "fusion") for m in ("recall@1", "recall@5", "mrr@10")]
     first = found.metrics[3]
     assert first.difference.value == pytest.approx(first.b.value - first.a.value)
+    assert found.fixed - found.broken == round(first.difference.value * found.cases)
+    assert compared(found).plain.splitlines()[-1].startswith(f"{first.metric}: {found.fixed} only right with ")
 
 
 def test_lint_tells_prefixes_and_foreign_indexes(lab: Lab) -> None:

@@ -298,6 +298,10 @@ def test_hubs_count_different_questions_and_the_rest_was_never_found(bench: Benc
     assert found.never == len(ids) - 2
     assert [c.id for c in found.unfound] == ids[2:]
     assert lenses.exposure("c", k=2).counts[ids[0]] == 2
+    gone = bench.store.corpus.chunks_by_id([ids[-1]])[0].document_id
+    bench.store.corpus.set_status([gone], "retired")
+    left = [c.id for c in chunks(bench) if c.document_id != gone]
+    assert list(lenses.exposure("c", k=1).counts) == left, "no search can find what is retired"
 
 
 def test_skewness_is_the_third_standardised_moment() -> None:

@@ -106,7 +106,7 @@ async def test_enter_on_who_found_a_chunk_opens_the_question_in_ask_and_the_case
         await settle(pilot)
         await pilot.press("f2", "b", "t", "right_square_bracket")
         await settle(pilot)
-        assert "Found by 1 stored questions · Found by 1 cases of evaluation runs" in screen_text(app)
+        assert "Stored questions that found it: 1 · Cases of evaluation runs that found it: 1" in screen_text(app)
         app.screen.query_one(Detail).tab.focus()
         await pilot.press("down", "enter")
         await settle(pilot)

@@ -40,7 +40,7 @@ class LensRepository(Protocol):
     def occurrences(self, index: Index, k: int) -> tuple[Mapping[str, int], int]:
         """How many different questions have each chunk among their first ``k``, and how many questions were asked.
 
-        A question that was asked several times counts once, as does a case in several runs. Every chunk of the index
-        is there, in the order in which they came in.
+        A question that was asked several times counts once, as does a case in several runs. Every chunk of the index's
+        current documents is there, in the order in which they came in.
         """
         ...

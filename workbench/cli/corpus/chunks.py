@@ -15,6 +15,7 @@ from workbench.desk import Desk
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.lenses.told import column_words, flag_words, group_mark, kind_words
+from workbench.records.codec import encode
 from workbench.records.corpus import Chunk
 from workbench.records.lenses import (
     FLAG_KINDS,
@@ -133,7 +134,7 @@ def _count_flags(found: Sequence[DocumentFlags], limit: int) -> None:
     ranked = sorted((one for one in found if one.flags), key=lambda one: -len(one.warnings))
     rows = [_counted(one.source_id, one.chunks, one.flags) for one in ranked[:limit]]
     flags = [flag for one in found for flag in one.flags]
-    rows.append(_counted(tr("{count} documents", count=f"{len(found):,}"), sum(one.chunks for one in found), flags))
+    rows.append(_counted(tr("documents: {count}", count=f"{len(found):,}"), sum(one.chunks for one in found), flags))
     print_table(head, rows, right=tuple(range(1, len(head))))
     _rest(len(ranked), limit)
 
@@ -159,8 +160,8 @@ def _exposure(found: Exposure, limit: int, *, never: bool, as_json: bool) -> Non
     lopsided = "–" if found.skewness is None else f"{found.skewness:.1f}"
     say(
         tr(
-            "{questions} questions asked of {collection}, first {k} ranks: {never} of {chunks} chunks were never "
-            "found; skewness of N_k {skewness}, the most {most}.",
+            "Questions asked of {collection}: {questions}. Chunks never found in the first {k} ranks: {never} of "
+            "{chunks}; skewness of N_k {skewness}, the most {most}.",
             questions=f"{found.questions:,}",
             collection=found.collection,
             k=found.k,
@@ -213,7 +214,9 @@ def chunk(
     with front.desk("read") as desk:
         found, lenses = desk.chunk(chunk_id), desk.lenses
         told: dict[str, object] = {}
-        if not as_json:
+        if as_json:
+            known = desk.browser.facts(found)
+        else:
             _heading(found)
         if query is not None:
             told |= {"words": lenses.words(found, query), "pieces": lenses.pieces(found)}
@@ -224,7 +227,8 @@ def chunk(
         if neighbours:
             told["neighbours"] = lenses.around(found)
     if as_json:
-        print_json({"chunk": found, **told} if told else found)
+        whole = encode(found) | {"document_metadata": known.document.metadata, "indexes": known.placements}
+        print_json({"chunk": whole, **told} if told else whole)
         return
     if not told:
         say(found.indexed_text)
@@ -287,13 +291,13 @@ def _pieces(lens: PieceLens) -> None:
 
 def _usage(used: Usage, limit: int) -> None:
     rows = [(str(t.rank), f"{t.created:%Y-%m-%d %H:%M}", t.trace_id, t.question) for t in used.traces]
-    title = tr("Found by {count} stored questions", count=f"{len(rows):,}")
+    title = tr("Stored questions that found it: {count}", count=f"{len(rows):,}")
     _titled(title, (tr("rank"), tr("when"), tr("trace"), tr("question")), rows, limit, right=(0,))
     rows = [(str(c.rank), str(c.run_id), c.dataset, c.case_id) for c in used.cases]
-    title = tr("Found by {count} cases of evaluation runs", count=f"{len(rows):,}")
+    title = tr("Cases of evaluation runs that found it: {count}", count=f"{len(rows):,}")
     _titled(title, (tr("rank"), tr("run"), tr("dataset"), tr("case")), rows, limit, right=(0, 1))
     gold = [(str(g.grade), _number(g.rank), _number(g.run_id), g.dataset, g.case_id, g.question) for g in used.gold]
-    title = tr("Gold of {count} cases", count=f"{len(gold):,}")
+    title = tr("Cases that it is gold of: {count}", count=f"{len(gold):,}")
     head = (tr("grade"), tr("rank"), tr("run"), tr("dataset"), tr("case"), tr("question"))
     _titled(title, head, gold, limit, right=(0, 1, 2))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -14,6 +14,7 @@ from workbench.desk import Desk
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
 from workbench.indexing.forms import form_name
+from workbench.records.corpus import VectorForm
 from workbench.records.evals import Estimate
 from workbench.records.indexes import BuildProgress, FormRecall, IndexComparison, IndexState
 
@@ -167,7 +168,7 @@ def _print_comparison(found: IndexComparison) -> None:
     print_table(head, rows, right=(1, 2, 3))
     say(
         tr(
-            "{count} questions: {fixed} right only with {second}, {broken} only with {first}.",
+            "{count} questions, by fusion recall@1: {fixed} right only with {second}, {broken} only with {first}.",
             count=found.cases,
             fixed=found.fixed,
             broken=found.broken,
@@ -245,8 +246,15 @@ def recall(front: FrontEnds, index_id: int, collection: str, dataset: str, filte
     if as_json:
         print_json(measured)
         return
-    rows = [(*_recall_row(one), tr("as stored") if one.form == own else "") for one in measured]
-    print_table((tr("form"), "k", "Recall_ANN@k", "N·d·b", "ms", ""), rows, right=(1, 2, 3, 4))
+    _print_recall(measured, own)
+
+
+def _print_recall(measured: Sequence[FormRecall], own: VectorForm) -> None:
+    """Milliseconds stand only where the index was asked as it is in use: a form beside exact search has none."""
+    timed = any(one.milliseconds is not None for one in measured)
+    rows = [(*_recall_row(one, timed=timed), tr("as stored") if one.form == own else "") for one in measured]
+    head = (tr("form"), "k", "Recall_ANN@k", "N·d·b", *(("ms",) if timed else ()), "")
+    print_table(head, rows, right=range(1, len(head) - 1))
     if measured:
         first = measured[0]
         asked = tr("{count} chunks stood in for questions.") if first.stand_in else tr("{count} questions.")
@@ -254,9 +262,9 @@ def recall(front: FrontEnds, index_id: int, collection: str, dataset: str, filte
         say(f"{asked.format(count=first.recall.n)} {passing}")
 
 
-def _recall_row(one: FormRecall) -> tuple[str, ...]:
+def _recall_row(one: FormRecall, *, timed: bool) -> tuple[str, ...]:
     took = f"{one.milliseconds:.1f}" if one.milliseconds is not None else ""
-    return (form_name(one.form), str(one.k), _figure(one.recall), size(round(one.bytes)), took)
+    return (form_name(one.form), str(one.k), _figure(one.recall), size(round(one.bytes)), *((took,) if timed else ()))
 
 
 def _current(desk: Desk, collection: str) -> int:
