@@ -59,6 +59,8 @@ class MoneyTab(ToolTab):
         Binding("delete", "unprice", "Drop price", show=False, id="tools.unprice", tooltip="The one under the cursor"),
     ]
     _grouping = 0
+    _currency = ""
+    """That of all prices, "" where there is none, or several."""
     _models: dict[str, str]
     """The model of each row of usage."""
 
@@ -70,13 +72,7 @@ class MoneyTab(ToolTab):
             yield ListPane(
                 lambda shown, _: tr("Prices per million tokens: {count}", count=shown), _columns(), id="prices"
             )
-        names = {
-            "hour": tr("an hour"),
-            "speed": tr("tokens/s"),
-            "busy": tr("busy %"),
-            "local": tr("own a month"),
-            "request": tr("a request"),
-        }
+        names = _sum_names()
         with Container(id="sums"):
             for name, value in SUMS:
                 yield field(f"sum-{name}", names[name], value)
@@ -106,6 +102,9 @@ class MoneyTab(ToolTab):
         self._models = {row.key: one.model for row, (one, _) in zip(rows, read.sums, strict=True)}
         self.query_one("#used", ListPane).show(rows)
         self.query_one("#prices", ListPane).show([_price_row(price, stale) for price, stale in read.prices])
+        currencies = {price.currency for price, _ in read.prices}
+        self._currency = currencies.pop() if len(currencies) == 1 else ""
+        self._reckon()
         used = self.query_one("#used", ListPane)
         used.border_subtitle = content(
             "" if read.sums else tr("Ask, chat or evaluate with a model: it is counted here.")
@@ -209,29 +208,52 @@ class MoneyTab(ToolTab):
             return
         pays = tr("never") if requests is None else tr("from {count} requests a month on", count=count(requests))
         parts: list[Line] = [
-            tr("a million tokens {cost}", cost=f"{tokens:,.1f}"),
+            *self._examples(),
+            tr("a million tokens {cost}", cost=f"{tokens:,.1f} {self._currency or tr('in your currency')}"),
             " · ",
             tr("your own machine pays {pays}", pays=pays),
         ]
         told.update(content(*parts))
 
+    def _examples(self) -> list[Line]:
+        """Says which numbers are nobody's: those that stand as the tab opened with them."""
+        names = [name for name, value in SUMS if self.query_one(f"#sum-{name}", Input).value == value]
+        if not names:
+            return []
+        if len(names) == len(SUMS):
+            return [(tr("example numbers: type yours") + " · ", Tone.WARN)]
+        labels = _sum_names()
+        return [
+            (tr("still the example's: {names}", names=", ".join(labels[name] for name in names)) + " · ", Tone.WARN)
+        ]
+
+
+def _sum_names() -> dict[str, str]:
+    return {
+        "hour": tr("an hour"),
+        "speed": tr("tokens/s"),
+        "busy": tr("busy %"),
+        "local": tr("own a month"),
+        "request": tr("a request"),
+    }
+
 
 def _usage_columns() -> list[Column]:
     return [
         Column(tr("day"), 10, fold=True),
-        Column(tr("what"), fit=True),
-        Column(tr("calls"), 6, "right"),
-        Column(tr("input"), 9, "right"),
-        Column("H", 4, "right"),
-        Column(tr("output"), 8, "right"),
-        Column(tr("time"), 8, "right", keep=80),
-        Column(tr("cost"), 18, "right", fold=True),
+        Column(tr("what"), fit=True, tail=True),
+        Column(tr("calls"), align="right", whole=True),
+        Column(tr("input"), align="right", whole=True),
+        Column("H", align="right", whole=True),
+        Column(tr("output"), align="right", whole=True),
+        Column(tr("time"), align="right", keep=84, whole=True),
+        Column(tr("cost"), align="right", fold=True, whole=True),
     ]
 
 
 def _usage_row(one: UsageSum, cost: str) -> Row:
     hit = hit_ratio(one.usage)
-    what = one.model or one.purpose or one.server or (tr("here") if not one.day else "")
+    what = one.model or one.purpose or _short(one.server) or (tr("here") if not one.day else "")
     key = f"{one.day} {one.server} {one.model} {one.purpose}"
     shown = "–" if hit is None else f"{hit:.0%}"
     used = one.usage
@@ -243,11 +265,11 @@ def _usage_row(one: UsageSum, cost: str) -> Row:
 def _columns() -> list[Column]:
     return [
         Column(tr("model")),
-        Column(tr("provider"), fit=True),
-        Column(tr("in"), 6, "right"),
-        Column(tr("out"), 6, "right"),
-        Column("", 4),
-        Column(tr("checked"), 12),
+        Column(tr("provider"), fit=True, tail=True),
+        Column(tr("in"), align="right", whole=True),
+        Column(tr("out"), align="right", whole=True),
+        Column("", whole=True),
+        Column(tr("checked"), whole=True),
     ]
 
 
@@ -255,8 +277,19 @@ def _price_row(price: Price, stale: bool) -> Row:
     day: Line = (f"{price.checked} ⚠", Tone.WARN) if stale else str(price.checked)
     return Row(
         price_name(price),
-        (price.model, (price.provider, Tone.DIM), f"{price.input:g}", f"{price.output:g}", price.currency, day),
+        (
+            price.model,
+            (_short(price.provider), Tone.DIM),
+            f"{price.input:g}",
+            f"{price.output:g}",
+            price.currency,
+            day,
+        ),
     )
+
+
+def _short(address: str) -> str:
+    return address.removeprefix("http://")
 
 
 def _optional(value: float | None) -> str:

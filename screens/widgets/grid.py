@@ -38,6 +38,7 @@ class Column:
     Attributes:
         fold: hidden while every row leaves it empty.
         fit: no wider than its longest cell, and up to three fifths of what is left; for tables of a few rows.
+        whole: as wide as its longest cell, before others share what is left: a figure that is cut is another figure.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Column:
     tail: bool = False
     fold: bool = False
     fit: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,7 @@ class Grid(ScrollView, can_focus=True):
         """What the rows ask of the columns' widths."""
         numbered = list(enumerate(self._columns))
         self._folded = {n for n, column in numbered if column.fold and not any(row.cells[n] for row in self._all)}
-        fitting = [n for n, column in numbered if column.fit]
+        fitting = [n for n, column in numbered if column.fit or column.whole]
         self._longest = {
             n: max([cell_len(plain(row.cells[n])) for row in self._all] + [cell_len(self._columns[n].title)])
             for n in fitting
@@ -342,7 +344,7 @@ class Grid(ScrollView, can_focus=True):
     def _widths(self, width: int) -> list[int]:
         """Cells per column, -1 for a hidden one; the flexible ones share what the others leave."""
         shown = [n for n, c in enumerate(self._columns) if width >= c.keep and n not in self._folded]
-        rooms = {n: _room(self._columns[n]) for n in shown}
+        rooms = {n: self._longest.get(n, 0) if self._columns[n].whole else _room(self._columns[n]) for n in shown}
         left = max(0, width - sum(rooms.values()) - 2 * max(0, len(shown) - 1))
         flexible = [n for n in shown if not rooms[n]]
         for n in flexible:

@@ -131,7 +131,8 @@ def test_the_message_is_found_in_every_usual_shape() -> None:
 @pytest.mark.parametrize(
     ("written", "url"),
     [
-        ("localhost:11434", "http://localhost:11434"),
+        ("localhost:11434", "http://127.0.0.1:11434"),
+        ("https://localhost:8443", "https://localhost:8443"),  # its certificate is for the name
         ("http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080"),
         ("https://example.org/api", "https://example.org/api"),
     ],

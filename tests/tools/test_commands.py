@@ -45,13 +45,23 @@ def test_the_sums_of_months_machines_and_vectors(cli: Cli) -> None:
     )
     assert "79.67 / 0.01 = 7,967" in parts.out
     gpu = cli("money", "gpu", "--hour", "2.5", "--tokens-per-second", "40", "--active", "100", "--idle", "630").out
-    assert all(number in gpu for number in ("34.7", "173.6", "1,825.00"))
+    assert all(number in gpu for number in ("34.7", "173.6", "1,825.00 in your currency"))
+    named = cli("money", "gpu", "--hour", "2.5", "--tokens-per-second", "40", "--currency", "USD").out
+    assert "a million tokens, USD" in named
+    assert cli("money", "vectors", "0", "768").code == 2
     sizes = cli("money", "vectors", "10000000", "768").out
     assert all(number in sizes for number in ("30.720 GB", "7.680 GB", "0.960 GB"))
     at_once = cli("money", "capacity", "--rate", "5", "--seconds", "2", "--success", "0.9").out
     assert "= 10 at once" in at_once
     assert "= 0.999" in at_once
     assert "= 1.02" in cli("money", "month", "--requests", "1200", "--per-request", "0.000846").out
+
+
+def test_nothing_was_looked_up_in_the_future(cli: Cli, db: tuple[str, Path]) -> None:
+    day = ("--checked", "2999-01-01")
+    refused = cli(*db, "money", "price", "somebody", "m", "--input", "1", "--output", "1", *day)
+    assert "2999-01-01 is yet to come" in refused.err
+    assert "2999-01-01 is yet to come" in cli(*db, "inventory", "add", "acme", "m", *day).err
 
 
 def test_what_nobody_measured_is_asked_for(cli: Cli, db: tuple[str, Path]) -> None:

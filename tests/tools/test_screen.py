@@ -166,11 +166,34 @@ async def test_the_sums_of_machines_are_the_source_s(desk: Desk) -> None:
     async with app.run_test(size=SMALL) as pilot:
         await enter(pilot, "m")
         told = str(app.screen.query_one("#sums-told", Static).render())
-        assert "34.7" in told
+        assert "34.7 in your currency" in told
         assert "94,563" in told
+        assert "example numbers: type yours" in told
+        app.screen.query_one("#sum-hour", Input).value = "3"
+        await settle(pilot)
+        told = str(app.screen.query_one("#sums-told", Static).render())
+        assert "still the example's: tokens/s, busy %, own a month, a request" in told
         app.screen.query_one("#sum-busy", Input).value = "0"
         await settle(pilot)
         assert "✗" in str(app.screen.query_one("#sums-told", Static).render())
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_costs_are_told_whole_and_prices_of_alike_addresses_apart(desk: Desk, size: tuple[int, int]) -> None:
+    today = date.today()
+    for port, currency in ((28000, "USD"), (28080, "EUR")):
+        url = f"http://127.0.0.1:{port}"
+        name = "SmolLM2-135M-Instruct.Q4_1"
+        desk.money.put_price(Price(url, name, currency, 0.1, 0.4, today))
+        desk.money.ledger.record(Call(datetime.now(UTC), url, name, "ask", Usage(5_600, 100, 14_400), 900.0))
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=size) as pilot:
+        await enter(pilot, "m")
+        await settle(pilot)
+        shown = screen_text(app)
+        assert "0.00204 USD + 0.00204 EUR" in shown
+        assert "127.0.0.1:28000" in shown
+        assert "127.0.0.1:28080" in shown
 
 
 async def test_a_sheet_is_judged_and_decided_on(desk: Desk) -> None:

@@ -16,6 +16,7 @@ from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.inventory.probe import SECONDS, probe
 from workbench.library import Library
+from workbench.money.costs import refuse_future
 from workbench.ports import Cancel, EntryRepository, Generator
 from workbench.records.inventory import Filter, Offer, Passed, ProbeReport
 from workbench.records.models import ModelFile
@@ -69,6 +70,7 @@ class Inventory:
         """Writes an offer down, in place of the earlier one; the filters that it doesn't mention stay as they were."""
         if not offer.provider.strip() or not offer.model.strip():
             raise UsageError(tr("Not an offer"), tr("It has a provider and a model."), tr("Name both."))
+        refuse_future(offer.checked)
         known = self._entries.get(Offer, offer.name)
         kept = replace(offer, filters={**(known.filters if known else {}), **offer.filters})
         self._entries.put(kept.name, kept)

@@ -61,6 +61,16 @@ def is_stale(price: Price, today: date, days: int = STALE_DAYS) -> bool:
     return (today - price.checked).days > days
 
 
+def refuse_future(checked: date) -> None:
+    """Raises UsageError for a day that is yet to come: what was looked up then would never be old."""
+    if checked > date.today():
+        raise UsageError(
+            tr("Not a day to look something up"),
+            tr("{day} is yet to come.", day=checked),
+            tr("Give the day on which it was looked up."),
+        )
+
+
 def cloud_month(requests: float, per_request: float, fixed: float = 0.0) -> float:
     """N · cost of a request + what is paid whatever the volume (tools, storage, observability)."""
     return requests * per_request + fixed

@@ -10,7 +10,7 @@ from typing import Final
 from workbench.benchmarks import Benchmarks
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.money.costs import amount, call_cost, is_stale
+from workbench.money.costs import amount, call_cost, is_stale, refuse_future
 from workbench.ports import EntryRepository
 from workbench.records.money import Price, Spent, Usage
 from workbench.records.servers import short_name
@@ -72,6 +72,7 @@ class Money:
             )
         if not price.provider.strip() or not price.model.strip():
             raise UsageError(tr("Not a price"), tr("A price has a provider and a model."), tr("Name both."))
+        refuse_future(price.checked)
         self._entries.put(price_name(price), price)
 
     def remove_price(self, name: str) -> None:

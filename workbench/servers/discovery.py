@@ -36,6 +36,8 @@ _LOCAL_NAMES: Final = ("localhost", "ip6-localhost")
 def endpoint_of(url: str, key_variable: str = "") -> Endpoint:
     """An address as a person writes it: a scheme may be missing, and ``/v1`` at its end is taken off.
 
+    ``localhost`` becomes 127.0.0.1, so that a server has one address; not with https, whose certificate is for a name.
+
     Raises:
         UsageError: it is no HTTP address, or holds a user name or password (those would be stored).
     """
@@ -52,6 +54,8 @@ def endpoint_of(url: str, key_variable: str = "") -> Endpoint:
             tr("“{url}” can't be used.", url=url),
             tr("Write it as http://127.0.0.1:11434; a key goes into an environment variable (--key-variable NAME)."),
         )
+    if parts.scheme == "http" and parts.hostname == "localhost":
+        text = parts._replace(netloc=f"127.0.0.1:{parts.port}" if parts.port else "127.0.0.1").geturl()
     return Endpoint(text, key_variable)
 
 

@@ -77,12 +77,19 @@ class Servers:
 
     def remove(self, url: str) -> None:
         """Forgets an address, and what embeds there. Raises NotFoundError."""
-        self._endpoints.remove(endpoint_of(url).url)
-        self._embedders.forget(endpoint_of(url).url)
+        wanted = endpoint_of(url).url
+        written = [endpoint.url for endpoint in self._endpoints.all() if endpoint_of(endpoint.url).url == wanted]
+        for one in written or [wanted]:
+            self._endpoints.remove(one)
+            self._embedders.forget(one)
+
+    def _remembered(self) -> tuple[Endpoint, ...]:
+        """The addresses that a person added, each as ``endpoint_of`` writes it now."""
+        return tuple(endpoint_of(endpoint.url, endpoint.key_variable) for endpoint in self._endpoints.all())
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The remembered addresses, and the usual ports of this machine where something listens."""
-        known = {endpoint.url: endpoint for endpoint in (*usual_endpoints(), *self._endpoints.all())}
+        known = {endpoint.url: endpoint for endpoint in (*usual_endpoints(), *self._remembered())}
         return tuple(known.values())
 
     def discover(self, cancel: Cancel | None = None, *, everywhere: bool = True) -> Iterator[Server]:
@@ -93,7 +100,7 @@ class Servers:
         Args:
             everywhere: also those that aren't on this machine.
         """
-        remembered = {endpoint.url for endpoint in self._endpoints.all()}
+        remembered = {endpoint.url for endpoint in self._remembered()}
         for endpoint in self.endpoints():
             if not everywhere and reach_of(endpoint.url) != "machine":
                 continue
@@ -242,7 +249,7 @@ class Servers:
 
     def _endpoint(self, url: str, key_variable: str) -> Endpoint:
         endpoint = endpoint_of(url, key_variable)
-        known = next((known for known in self._endpoints.all() if known.url == endpoint.url), endpoint)
+        known = next((known for known in self._remembered() if known.url == endpoint.url), endpoint)
         return endpoint if key_variable else known
 
 

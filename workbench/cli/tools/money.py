@@ -200,9 +200,11 @@ def cache(front: FrontEnds, name: str, prefix: int, fresh: int, output: int, cou
 @click.option("--requests", type=AMOUNT, required=True, help="A month.")
 @click.option("--per-request", type=AMOUNT, required=True, help="Cost of one: workbench money call tells it.")
 @click.option("--fixed", type=AMOUNT, default=0.0, help="What is paid whatever the volume.")
-def month(requests: float, per_request: float, fixed: float) -> None:
+@click.option("--currency", default="", help="Of all amounts [yours, unnamed].")
+def month(requests: float, per_request: float, fixed: float, currency: str) -> None:
     """A month of paying per request."""
-    say(f"{requests:,.0f} × {per_request:g} + {fixed:g} = {cloud_month(requests, per_request, fixed):,.2f}")
+    cost = cloud_month(requests, per_request, fixed)
+    say(f"{requests:,.0f} × {per_request:g} + {fixed:g} = {cost:,.2f} {_in(currency)}")
 
 
 @money.command("break-even")
@@ -214,6 +216,7 @@ def month(requests: float, per_request: float, fixed: float) -> None:
 @click.option("--operation", type=AMOUNT, default=0.0, help="people's hours a month,")
 @click.option("--maintenance", type=AMOUNT, default=0.0, help="repairs a month,")
 @click.option("--failures", type=AMOUNT, default=0.0, help="what outages cost a month.")
+@click.option("--currency", default="", help="Of all amounts [yours, unnamed].")
 def break_even(
     per_request: float,
     fixed: float | None,
@@ -223,6 +226,7 @@ def break_even(
     operation: float,
     maintenance: float,
     failures: float,
+    currency: str,
 ) -> None:
     """From how many requests a month on a machine of your own costs less."""
     local = local_month(hardware, months, energy, operation, maintenance, failures) if fixed is None else fixed
@@ -230,7 +234,12 @@ def break_even(
     if found is None:
         say(tr("A request costs nothing there: never."))
     else:
-        say(f"{local:,.2f} / {per_request:g} = {found:,} " + tr("requests a month"))
+        say(f"{local:,.2f} / {per_request:g} = {found:,} " + tr("requests a month") + f" ({_in(currency)})")
+
+
+def _in(currency: str) -> str:
+    """What the amounts are in."""
+    return currency or tr("in your currency")
 
 
 # -- machines ------------------------------------------------------------------------------------------------------
@@ -251,6 +260,7 @@ def break_even(
 @click.option("--active", type=AMOUNT, help="Busy hours a month, for its bill…")
 @click.option("--idle", type=AMOUNT, default=0.0, help="…idle hours…")
 @click.option("--extras", type=AMOUNT, default=0.0, help="…and volume, traffic, images, operation.")
+@click.option("--currency", default="", help="Of all amounts [yours, unnamed].")
 @click.pass_obj
 def gpu(
     front: FrontEnds,
@@ -261,14 +271,15 @@ def gpu(
     active: float | None,
     idle: float,
     extras: float,
+    currency: str,
 ) -> None:
     """What a million tokens cost on a machine rented by the hour: an idle one is dear."""
     if speed is None:
         speed = _measured(front, model)
     rows = [(f"{share:.0%}", f"{per_million_tokens(hour, speed, share):,.1f}") for share in shares]
-    print_table((tr("busy"), tr("a million tokens")), rows, right=(0, 1))
+    print_table((tr("busy"), f"{tr('a million tokens')}, {_in(currency)}"), rows, right=(0, 1))
     if active is not None:
-        say(tr("A month: {cost}", cost=f"{gpu_month(active, idle, hour, operation=extras):,.2f}"))
+        say(tr("A month: {cost}", cost=f"{gpu_month(active, idle, hour, operation=extras):,.2f} {_in(currency)}"))
 
 
 def _measured(front: FrontEnds, model: str) -> float:
@@ -279,7 +290,7 @@ def _measured(front: FrontEnds, model: str) -> float:
         raise UsageError(
             tr("No measured speed"),
             tr("Neither a bench nor the ledger knows how fast “{model}” is.", model=model),
-            tr("Measure it: workbench bench run; or give --tokens-per-second."),
+            tr("Measure it: workbench bench FILE; or give --tokens-per-second."),
         )
     told = f"{found.tokens_per_second:.1f} tokens/s ({found.evidence})"
     say(told, dim=True, err=True)
@@ -291,14 +302,15 @@ def _measured(front: FrontEnds, model: str) -> float:
 @click.option("--infrastructure", type=AMOUNT, default=0.0, help="Machines, storage, network.")
 @click.option("--operation", type=AMOUNT, default=0.0, help="People who keep it running.")
 @click.option("--change", type=AMOUNT, default=0.0, help="New versions, migrations, evaluations.")
-def ownership(tokens: float, infrastructure: float, operation: float, change: float) -> None:
+@click.option("--currency", default="", help="Of all amounts [yours, unnamed].")
+def ownership(tokens: float, infrastructure: float, operation: float, change: float, currency: str) -> None:
     """Total cost of ownership of a month."""
     total = tco(tokens, infrastructure, operation, change)
-    say(f"{tokens:,.2f} + {infrastructure:,.2f} + {operation:,.2f} + {change:,.2f} = {total:,.2f}")
+    say(f"{tokens:,.2f} + {infrastructure:,.2f} + {operation:,.2f} + {change:,.2f} = {total:,.2f} {_in(currency)}")
 
 
 @money.command()
-@click.argument("count", type=click.IntRange(0))
+@click.argument("count", type=click.IntRange(1))
 @click.argument("dimension", type=click.IntRange(1))
 @click.option("--replicas", type=click.IntRange(1), default=1, help="Copies.")
 def vectors(count: int, dimension: int, replicas: int) -> None:
