@@ -112,3 +112,9 @@ def test_a_model_that_isnt_there(folder: Path, cli: Cli) -> None:
     refused = cli("models", "show", "nothing")
     assert refused.code == 1
     assert "workbench models lists" in refused.err
+
+
+def test_a_plan_of_what_cannot_be_made_says_why_and_exits_with_1(folder: Path, cli: Cli) -> None:
+    done = cli("ladder", "plan", folder / "Tiny-F16.gguf", "-k", "FOO")
+    assert done.code == 1
+    assert "There is no such quantization." in done.out

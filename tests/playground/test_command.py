@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli, cli
-from workbench.playground.structured import INVOICE
 
 __all__ = ["cli"]
 pytestmark = pytest.mark.model
@@ -46,9 +45,7 @@ def test_the_prompt_is_shown_as_it_is_sent(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_an_answer_that_does_not_fit_its_schema_exits_with_1_and_says_where(cli: Cli, tmp_path: Path) -> None:
-    schema = tmp_path / "invoice.json"
-    schema.write_text(INVOICE, "utf-8")
-    call = ("chat", "-m", "Say hello.", "--schema", schema, "--free", "--retries", "1", "--max-tokens", "8")
+    call = ("chat", "-m", "Say hello.", "--schema", "invoice", "--free", "--retries", "1", "--max-tokens", "8")
     done = cli("--db", tmp_path / "a.db", *call)
     assert done.code == 1
     assert done.out == ""

@@ -19,7 +19,7 @@ from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
 from workbench.i18n import tr
 from workbench.library.presets import opening
-from workbench.playground.structured import SchemaCheck
+from workbench.playground.structured import INVOICE, SchemaCheck
 from workbench.playground.words import figure_words, progress_words, silence_words, state_words
 from workbench.ports import Cancel
 from workbench.records.answers import Message
@@ -57,7 +57,11 @@ def sampling_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--system", "-s", default="", help="Instructions that come first.")
 @click.option("--model", default="", help="A GGUF file [the preset's, or the starter model].")
 @click.option("--preset", "named", default="", metavar="NAME", help="Load and ask as it says; options go before it.")
-@click.option("--schema", type=click.Path(path_type=Path), help="A JSON Schema that the answer has to fit.")
+@click.option(
+    "--schema",
+    type=click.Path(path_type=Path),
+    help="A file with the JSON Schema that the answer has to fit; or: invoice.",
+)
 @click.option("--retries", default=3, show_default=True, type=click.IntRange(0, 10), help="For answers that don't fit.")
 @click.option("--free", is_flag=True, help="Let the model write anything; the schema is only checked.")
 @click.option("--show-prompt", is_flag=True, help="Print the prompt as it is sent, too.")
@@ -164,14 +168,16 @@ def _standard_input() -> str:
 
 
 def _schema(path: Path | None) -> str:
-    """The schema's text, known to be one before a model is loaded for it."""
+    """The schema's text, known to be one before a model is loaded for it; "invoice" is the example's name."""
+    if path == Path("invoice") and not path.exists():
+        return INVOICE
     try:
         schema = path.read_text("utf-8") if path else ""
     except (OSError, UnicodeError) as error:
         raise UsageError(
             tr("The schema can't be read"),
             tr("{what} failed: {reason}.", what=path, reason=reason_of(error)),
-            tr("Name a file that holds a JSON Schema."),
+            tr("Name a file that holds a JSON Schema, or take the example: invoice."),
         ) from error
     if path:
         SchemaCheck(schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, cast, get_args
@@ -39,14 +40,19 @@ def ladder() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
 def plan(front: FrontEnds, file: str, kinds: str, as_json: bool) -> None:
-    """Tells what each quantization would be, fallbacks included; writes nothing."""
+    """Tells what each quantization would be, fallbacks included; writes nothing.
+
+    Exits with 1 when one of them can't be made.
+    """
     with front.glance() as desk, stoppable() as cancel:
         found = desk.ladders.preview(model_path(desk, file), _kinds(kinds), cancel)
     if as_json:
         print_json(found)
-        return
-    rows = [(p.kind, size(p.size) if p.size else "–", _types(p), p.problem or _fallbacks(p)) for p in found]
-    print_table((tr("quant"), tr("weights"), tr("tensors"), tr("what falls back")), rows, right=(1,))
+    else:
+        rows = [(p.kind, size(p.size) if p.size else "–", _types(p), p.problem or _fallbacks(p)) for p in found]
+        print_table((tr("quant"), tr("weights"), tr("tensors"), tr("what falls back")), rows, right=(1,))
+    if any(p.problem for p in found):
+        sys.exit(1)
 
 
 @ladder.command()
