@@ -26,7 +26,6 @@ from screens.evals.lists import (
 )
 from screens.evals.reading import (
     CaseView,
-    GateMark,
     Lists,
     MarkKey,
     RunView,
@@ -42,6 +41,7 @@ from screens.style import content, count
 from screens.widgets.grid import Grid, ListPane, Row
 from screens.work import Jobs, Latest
 from workbench.errors import WorkbenchError
+from workbench.evals.deciding.gates import GateState
 from workbench.i18n import tr
 from workbench.records.cases import Dataset
 from workbench.records.evals import Run, RunProgress
@@ -78,7 +78,7 @@ class CaseBrowser(ModeScreen):
         self._lists = Lists((), (), {})
         self._rows: Mapping[str, Row] = {}
         self._folded: set[str] = set()
-        self._marks: dict[MarkKey, GateMark] = {}
+        self._marks: dict[MarkKey, GateState] = {}
         self._go_to = ""
         self._case = ("", "")  # which case to go to, once that place is shown
         self._view: View = "failing"
@@ -118,10 +118,10 @@ class CaseBrowser(ModeScreen):
             self._show_rows()
         self.jobs.read(self, self._read_marks, self._show_marks)
 
-    def _read_marks(self) -> dict[MarkKey, GateMark]:
+    def _read_marks(self) -> dict[MarkKey, GateState]:
         return read_gate_marks(self.desk, self._lists, self._marks)
 
-    def _show_marks(self, marks: dict[MarkKey, GateMark]) -> None:
+    def _show_marks(self, marks: dict[MarkKey, GateState]) -> None:
         if marks != self._marks:
             self._marks = marks
             self.draw_runs()

@@ -14,13 +14,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from screens.dialogs import HELP
-from screens.evals.reading import GateMark, gate_mark
 from screens.evals.words import estimate_parts, value_text
 from screens.fields import field, tell_problem, written
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, Grid, Row
 from workbench.errors import UsageError
-from workbench.evals.deciding.gates import example_gates, gate_text, parse_gates, written_late
+from workbench.evals.deciding.gates import GateState, example_gates, gate_state, gate_text, parse_gates, written_late
 from workbench.evals.measuring.scoring import describe
 from workbench.i18n import tr
 from workbench.records.evals import (
@@ -97,12 +96,12 @@ class GatesScreen(ModalScreen[str]):
             )
             return
         checked = self._checked[self._at]
-        marks: dict[GateMark, Line] = {
+        marks: dict[GateState, Line] = {
             "passed": ("✓", Tone.GOOD),
             "failed": ("✗", Tone.BAD),
             "not judged": (f"◦ {tr('not judged')}:", Tone.DIM),
         }
-        mark = marks[gate_mark(checked.results)]
+        mark = marks[gate_state(checked.results)]
         place = f"  {self._at + 1}/{len(self._checked)}" if len(self._checked) > 1 else ""
         locked = tr("locked {when}", when=f"{checked.gates.locked:%Y-%m-%d %H:%M}")
         box.border_title = content(mark, f" {checked.gates.name} ── {locked}", (place, Tone.DIM))

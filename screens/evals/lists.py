@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from screens.evals.items import EVERYTHING, CaseItem, Narrow, View
-from screens.evals.reading import GateMark, Lists, RunView
+from screens.evals.reading import Lists, RunView
 from screens.evals.words import label_mark, result_mark, run_words, short_stage
 from screens.style import Line, Tone, count
 from screens.widgets.grid import Column, Row
+from workbench.evals.deciding.gates import GateState
 from workbench.i18n import tr
 from workbench.records.cases import Dataset
 from workbench.records.evals import FailureStage, Run
@@ -42,7 +43,7 @@ def run_columns() -> list[Column]:
 
 
 def run_rows(
-    lists: Lists, folded: Set[str], marks: Mapping[int, GateMark], live: Mapping[int, Run], against: int
+    lists: Lists, folded: Set[str], marks: Mapping[int, GateState], live: Mapping[int, Run], against: int
 ) -> list[Row]:
     """A row per dataset, its runs under it unless it is folded; ``against`` is the run compared with."""
     rows: list[Row] = []
@@ -62,7 +63,7 @@ def run_rows(
     return rows
 
 
-def _run_row(dataset: Dataset, run: Run, gate: GateMark | None, against: bool) -> Row:
+def _run_row(dataset: Dataset, run: Run, gate: GateState | None, against: bool) -> Row:
     words: Line = (run_words(run), (" ⇄", Tone.ACCENT) if against else "")
     return Row(Place(dataset.name, run.id).key, (str(run.id), words, _passed(run), _mark(run, gate)))
 
@@ -77,12 +78,12 @@ def _passed(run: Run) -> Line:
     return f"{100 * run.passed / run.scored:.1f} %" if run.scored else "–"
 
 
-def _mark(run: Run, gate: GateMark | None) -> Line:
+def _mark(run: Run, gate: GateState | None) -> Line:
     if run.baseline:
         return (tr("baseline"), Tone.ACCENT)
     if gate is None:
         return ""
-    marks: dict[GateMark, Line] = {
+    marks: dict[GateState, Line] = {
         "passed": (tr("gate ✓"), Tone.GOOD),
         "failed": (tr("gate ✗"), Tone.BAD),
         "not judged": (tr("not judged"), Tone.DIM),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from screens.evals.items import CaseItem
 from workbench.errors import NotFoundError, WorkbenchError
-from workbench.evals.deciding.gates import all_passed, judged
+from workbench.evals.deciding.gates import GateState, gate_state
 from workbench.evals.measuring.segments import segments_of
 from workbench.evals.measuring.statistics import Agreement, agreement
 from workbench.records.answers import Trace
@@ -16,7 +16,6 @@ from workbench.records.cases import Case, Dataset, GoldSpan
 from workbench.records.corpus import Document
 from workbench.records.evals import (
     CaseResult,
-    GateResult,
     GateSet,
     JudgedCase,
     JudgementReport,
@@ -55,25 +54,16 @@ def read_lists(desk: Desk) -> Lists:
 
 MarkKey = tuple[int, int, int]
 """Run, cases done, and set of gates: what a mark was made of."""
-GateMark: TypeAlias = Literal["passed", "failed", "not judged"]
-"""How a run fares by a set of gates; not judged when it lacks a metric of theirs, or began before they were locked."""
 
 
-def gate_mark(results: Sequence[GateResult]) -> GateMark:
-    """What a set of gates says of a run."""
-    if not judged(results):
-        return "not judged"
-    return "passed" if all_passed(results) else "failed"
-
-
-def read_gate_marks(desk: Desk, lists: Lists, known: Mapping[MarkKey, GateMark]) -> dict[MarkKey, GateMark]:
+def read_gate_marks(desk: Desk, lists: Lists, known: Mapping[MarkKey, GateState]) -> dict[MarkKey, GateState]:
     """How each complete run fares by its dataset's newest locked gates; what is known is not checked again."""
-    marks: dict[MarkKey, GateMark] = {}
+    marks: dict[MarkKey, GateState] = {}
     for run in lists.runs:
         gates = lists.gates.get(run.config.dataset)
         if gates and run.status == "complete":
             key = run.id, run.done, gates.id
-            marks[key] = known[key] if key in known else gate_mark(desk.evals.check_gates(run.id, gates.name))
+            marks[key] = known[key] if key in known else gate_state(desk.evals.check_gates(run.id, gates.name))
     return marks
 
 

@@ -16,6 +16,7 @@ from workbench.evals.deciding.gates import (
     check_gate,
     check_gates,
     example_gates,
+    gate_state,
     gate_text,
     parse_gate,
     parse_gates,
@@ -146,3 +147,16 @@ def test_gates_written_after_the_run_began_are_told() -> None:
     gates = GateSet(1, "faq", "release", example_gates(), WHEN + timedelta(minutes=1))
     assert "release" in written_late(gates, run())
     assert written_late(GateSet(1, "faq", "release", (), WHEN), run()) == ""
+
+
+def test_a_measured_failure_fails_whatever_else_is_lacking_or_late() -> None:
+    report = make_report(run(), [result(str(n), n > 0, {"hit@5": 1.0}) for n in range(100)], [])
+    passes, fails, lacks = "hit@5 >= 0.9", "pass_rate >= 0.99", "f1 >= 0.5"
+
+    def state(*rules: str, minutes: int = 0) -> str:
+        gates = tuple(parse_gate(rule) for rule in rules)
+        return gate_state(check_gates(report, GateSet(1, "faq", "release", gates, WHEN + timedelta(minutes=minutes))))
+
+    assert state(passes) == "passed"
+    assert state(passes, fails) == state(lacks, fails) == state(fails, minutes=1) == "failed"
+    assert state(passes, lacks) == state(passes, minutes=1) == state(lacks) == "not judged"

@@ -14,7 +14,15 @@ from workbench.cli.evals.text import print_warnings
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
-from workbench.evals.deciding.gates import all_passed, example_gates, gate_text, parse_gate, parse_gates, written_late
+from workbench.evals.deciding.gates import (
+    all_passed,
+    example_gates,
+    gate_state,
+    gate_text,
+    parse_gate,
+    parse_gates,
+    written_late,
+)
 from workbench.evals.deciding.threshold import choose_threshold, nearest_threshold, risk_bound
 from workbench.evals.measuring.statistics import wilson
 from workbench.i18n import tr
@@ -86,8 +94,12 @@ def _is_rule(text: str) -> bool:
 
 
 def _print_gates(results: tuple[GateResult, ...]) -> None:
-    rows = [("✓" if r.passed else "✗", gate_text(r.gate), r.reason, r.gate.protects) for r in results]
+    rows = [
+        ("✓" if r.passed else "✗" if r.estimate else "◦", gate_text(r.gate), r.reason, r.gate.protects) for r in results
+    ]
     print_table(("", tr("gate"), tr("result"), tr("protects")), rows)
+    if gate_state(results) == "not judged":
+        say(tr("The gates don't judge this run: one can't be measured on it, or was written too late."), err=True)
 
 
 @group.group()

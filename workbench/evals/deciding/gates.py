@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from workbench.errors import UsageError
 from workbench.evals.measuring.scoring import describe
@@ -25,6 +25,8 @@ from workbench.records.evals import (
     Run,
     RunReport,
 )
+
+GateState: TypeAlias = Literal["passed", "failed", "not judged"]
 
 EXAMPLE: Final = (
     ("recall@5 >= 0.85", "the evidence turns up"),
@@ -155,9 +157,14 @@ def all_passed(results: Sequence[GateResult]) -> bool:
     return bool(results) and all(result.passed and result.written != "after" for result in results)
 
 
-def judged(results: Sequence[GateResult]) -> bool:
-    """Whether the gates say anything of the run: it has every metric they speak of, and they were locked before it."""
-    return bool(results) and all(r.estimate is not None and r.written != "after" for r in results)
+def gate_state(results: Sequence[GateResult]) -> GateState:
+    """What gates say of a run, in every place: "failed" as soon as one that was measured fails, even one written late.
+
+    "not judged" where none does, and one couldn't be measured or came too late to prove anything by passing.
+    """
+    if any(r.estimate is not None and not r.passed for r in results):
+        return "failed"
+    return "passed" if all_passed(results) else "not judged"
 
 
 def _reaches(value: float, gate: Gate) -> bool:
