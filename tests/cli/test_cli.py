@@ -99,6 +99,16 @@ def test_any_raw_text_is_a_query(cli: Cli, filled: Path, query: str) -> None:
     assert told.code == 0
 
 
+def test_a_lane_that_cannot_be_searched_is_a_failure_with_its_cause(
+    cli: Cli, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_MODELS", str(tmp_path / "nothing"))
+    told = cli("--db", filled, "search", "overdue payments", "--lane", "dense")
+    assert (told.code, told.out) == (1, "")
+    assert "embed" in told.err
+    assert cli("--db", filled, "search", "overdue payments").code == 0  # the other lane finds
+
+
 def test_filters_act_before_ranking(cli: Cli, filled: Path) -> None:
     told = cli("--db", filled, "search", "extensions open", "--filter", "status = retired and year < 2020", "--json")
     assert {h["source_id"] for h in json.loads(told.out)["hits"]} == {"old.md"}

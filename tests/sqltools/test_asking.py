@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
+import click
 import pytest
 
 from screens.ask.stagelist import walk_stages
@@ -14,6 +16,8 @@ from screens.ask.story import Story
 from screens.widgets.answer import body
 from screens.widgets.stages import of_trace
 from tests.screens.fake_records import models
+from workbench.cli.tools.sql import _ask as ask_in_sql
+from workbench.desk import Desk
 from workbench.errors import MissingModelError
 from workbench.ports import Generator, Store
 from workbench.records.answers import Generation, Message
@@ -69,6 +73,17 @@ def test_three_attempts_and_no_number_is_made_up(store: Store, school: Path) -> 
     assert found.result is None
     assert len(model.sent) == 3
     assert len([span for span in store.traces.trace("last").spans if span.name.startswith("sql_")]) == 3
+
+
+def test_the_command_fails_where_no_query_could_be_made(
+    store: Store, school: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = Scripted("DROP TABLE pagos", "I don't know.", "SELECT nothing FROM nowhere")
+    desk = SimpleNamespace(sql=SqlTools(store, lambda: cast(Generator, model)))
+    with pytest.raises(click.exceptions.Exit) as ended:
+        ask_in_sql(cast(Desk, desk), QUESTION, school, Policy())
+    assert ended.value.exit_code == 1
+    assert "No query could be made" in capsys.readouterr().out
 
 
 def test_the_schema_is_linked_by_names_and_keys(tools: SqlTools, school: Path) -> None:

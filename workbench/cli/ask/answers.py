@@ -71,7 +71,7 @@ def search(
     transforms: tuple[Transform, ...] | None,
     as_json: bool,
 ) -> None:
-    """Finds chunks, with the rank and score that each lane gave them."""
+    """Finds chunks, with the rank and score that each lane gave them. Exits with 1 when no lane could be searched."""
     lanes: tuple[Lane, ...] = (lane,) if lane else ("lexical", "dense")
     options = SearchOptions(
         collection,
@@ -85,10 +85,16 @@ def search(
     )
     with front.desk("read") as desk:
         result = desk.search(query, options)
+    # A question without words is none of the lexical lane's faults: it finds nothing, and that is the answer.
+    nowhere = all(one.skipped for one in result.lanes) and any(one.lane == "dense" for one in result.lanes)
     if as_json:
         print_json(result)
+    elif nowhere:
+        _print_notes(result.lanes)
     else:
         _print_search(result)
+    if nowhere:
+        raise click.exceptions.Exit(1)
 
 
 def _print_search(result: SearchResult) -> None:

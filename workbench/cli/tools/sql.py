@@ -101,6 +101,7 @@ def _ask(desk: Desk, question: str, file: Path | None, policy: Policy) -> None:
         _give(last.result, "table", None)
     else:
         say(tr("No query could be made that can be relied on: ask more exactly, or write it yourself."))
+        raise click.exceptions.Exit(1)
 
 
 def _filter(text: str) -> tuple[str, str]:
