@@ -265,7 +265,7 @@ class WorkbenchApp(OrderedKeysApp):
         if self.ingest and not self.ingest.done:
             self.push_screen(IngestScreen(self.ingest))
         else:
-            self.jobs.read(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_ingest)
+            self.jobs.open(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_ingest)
 
     def _ask_ingest(self, known: tuple[tuple[Collection, ...], str]) -> None:
         self.push_screen(IngestDialog(*known), lambda request: self.start_ingest(request) if request else None)
@@ -314,7 +314,7 @@ class WorkbenchApp(OrderedKeysApp):
 
     def action_choose_collection(self) -> None:
         """Where searches and questions go."""
-        self.jobs.read(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_collection)
+        self.jobs.open(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_collection)
 
     def _ask_collection(self, known: tuple[tuple[Collection, ...], str]) -> None:
         rows = [Row(c.name, (c.name, (_holds(c), Tone.DIM))) for c in known[0]]
@@ -326,7 +326,7 @@ class WorkbenchApp(OrderedKeysApp):
 
     def action_delete_collection(self) -> None:
         """Asks which, then whether."""
-        self.jobs.read(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_which_to_delete)
+        self.jobs.open(self, lambda: (self.desk.collections(), self.desk.collection), self._ask_which_to_delete)
 
     def _ask_which_to_delete(self, known: tuple[tuple[Collection, ...], str]) -> None:
         holds = {c.name: _holds(c) for c in known[0]}
@@ -345,7 +345,7 @@ class WorkbenchApp(OrderedKeysApp):
 
     def action_load_model(self) -> None:
         """Asks which model, and loads it."""
-        self.jobs.read(self, lambda: (self.desk.library.files(), self.desk.model), self._ask_model)
+        self.jobs.open(self, lambda: (self.desk.library.files(), self.desk.model), self._ask_model)
 
     def _ask_model(self, known: tuple[tuple[ModelFile, ...], LoadedModel | None]) -> None:
         files = {f.path: f for f in known[0] if not f.problem}

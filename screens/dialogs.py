@@ -17,13 +17,13 @@ from textual.widgets import Button, DirectoryTree, Input, Static
 
 from screens.style import Tone, content, text
 from screens.widgets.grid import Column, Grid, Row
-from screens.widgets.keys import with_alt
+from screens.widgets.keys import EDGE_GROUP, with_alt
 from screens.widgets.passage import Passage
 from workbench.errors import EngineError, WorkbenchError
 from workbench.i18n import tr
 
 CLOSE = Binding("escape", "dismiss", "Close", id="dialog.close")
-HELP: Final = with_alt("question_mark", "app.help", "Help", id="dialog.help", typing="alt+h", show=False)
+HELP: Final = with_alt("question_mark", "app.help", "Help", id="dialog.help", typing="alt+h", group=EDGE_GROUP)
 """The help in a dialog: the app's own keys don't act there."""
 
 

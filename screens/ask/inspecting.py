@@ -14,7 +14,7 @@ from screens.ask.case import CaseDialog, read_draft
 from screens.ask.compare import CompareScreen, read_pair
 from screens.ask.past import PastDialog, PastWish
 from screens.ask.rerankers import Known, RerankersScreen, read_known
-from screens.ask.story import read_story
+from screens.ask.story import Story, read_story
 from screens.ask.walk import WalkScreen
 from screens.ask.whatif import Tuning, WhatIfScreen
 from screens.ask.words import write_text
@@ -175,24 +175,31 @@ class InspectingScreen(ModeScreen):
 
     def action_walk(self) -> None:
         """The stages of what is looked at."""
-        self._with_trace(lambda trace: self._read(lambda: read_story(self.desk, trace), WalkScreen))
+
+        def walk(story: Story) -> Screen[None]:
+            return WalkScreen(story, self._open_what_if, self._open_autopsy)
+
+        self._with_trace(lambda trace: self._read(lambda: read_story(self.desk, trace), walk))
 
     # -- other settings --------------------------------------------------------------------------------------------
 
     def action_what_if(self) -> None:
         """Other settings, on the hits that are at hand."""
-        self._with_trace(lambda trace: self._open_what_if(trace, ""))
+        self._with_trace(self._open_what_if)
 
-    def _open_what_if(self, trace: Trace, change: str) -> None:
+    def _open_what_if(self, trace: Trace, change: str = "") -> None:
         def open_(first: object) -> None:
             self.app.push_screen(WhatIfScreen(self.desk, self.jobs, trace, self.tuning, change), self._tuned)
 
-        self.jobs.read(self, lambda: self.desk.inspector.settings(trace), open_)
+        self.jobs.open(self, lambda: self.desk.inspector.settings(trace), open_)
 
     def _tuned(self, wanted: Tuning | None) -> None:
-        if wanted is not None:
-            self.tuning = wanted if wanted.changes else None
-            self.tuned()
+        if wanted is None:
+            return
+        if isinstance(self.app.screen, WalkScreen):  # its stages are of the settings before
+            self.app.screen.dismiss()
+        self.tuning = wanted if wanted.changes else None
+        self.tuned()
 
     def action_rerankers(self) -> None:
         """What reranks the questions that follow."""
@@ -206,19 +213,18 @@ class InspectingScreen(ModeScreen):
         def open_(known: Known) -> None:
             self.app.push_screen(RerankersScreen(self.desk, self.jobs, known, chosen), use)
 
-        self.jobs.read(self, lambda: read_known(self.desk), open_)
+        self.jobs.open(self, lambda: read_known(self.desk), open_)
 
     def action_autopsy(self) -> None:
         """What became of a chunk."""
+        self._with_trace(self._open_autopsy)
 
-        def open_(trace: Trace) -> None:
-            def then(change: str | None) -> None:
-                if change:
-                    self._open_what_if(trace, change)
+    def _open_autopsy(self, trace: Trace) -> None:
+        def then(change: str | None) -> None:
+            if change:
+                self._open_what_if(trace, change)
 
-            self.app.push_screen(AutopsyScreen(self.desk, self.jobs, trace), then)
-
-        self._with_trace(open_)
+        self.app.push_screen(AutopsyScreen(self.desk, self.jobs, trace), then)
 
     # -- others ----------------------------------------------------------------------------------------------------
 
@@ -290,7 +296,7 @@ class InspectingScreen(ModeScreen):
     # -- what is looked at -----------------------------------------------------------------------------------------
 
     def _with_trace(self, then: Callable[[Trace], object]) -> None:
-        """``then`` with the trace in front; a search that was not asked becomes one that is stored nowhere."""
+        """Opens what ``then`` opens of the trace in front; a search not asked becomes one that is stored nowhere."""
         subject = self.subject()
         if subject is None or (subject.trace is None and subject.result is None):
             self.notify(tr("Nothing was found yet: type a question."), severity="warning", timeout=3)
@@ -298,7 +304,7 @@ class InspectingScreen(ModeScreen):
             then(subject.trace)
         elif subject.result:
             result, ask, options = subject.result, self.ask_options, subject.options
-            self.jobs.read(self, lambda: _searched(self.desk, result, ask, options), then)
+            self.jobs.open(self, lambda: _searched(self.desk, result, ask, options), then)
 
     def _stored(self) -> Trace | None:
         subject = self.subject()
@@ -308,7 +314,7 @@ class InspectingScreen(ModeScreen):
         return None
 
     def _read(self, call: Callable[[], T], screen: Callable[[T], Screen[None]]) -> None:
-        self.jobs.read(self, call, lambda read: self.app.push_screen(screen(read)))
+        self.jobs.open(self, call, lambda read: self.app.push_screen(screen(read)))
 
 
 def _searched(desk: Desk, result: SearchResult, ask: AskOptions, options: SearchOptions) -> Trace:

@@ -169,7 +169,7 @@ class LookingBackScreen(ModeScreen):
 
     def action_saved_keys(self) -> None:
         """Lists the saved ones."""
-        self.jobs.read(self, self.desk.keystrokes.sessions, self._list_saved)
+        self.jobs.open(self, self.desk.keystrokes.sessions, self._list_saved)
 
     def _list_saved(self, sessions: tuple[SessionSummary, ...]) -> None:
         if not sessions:

@@ -88,8 +88,9 @@ class RankedScreen(LookingBackScreen):
         against = timeline.pin if timeline.pin is not entry else None
         before = against or timeline.before
         self._draw_ranking(entry.hits, keystroke.fusion, before.ranks if before else {})
-        if entry.result and self._answering is None:
-            self._draw_stages(stages.of_search(entry.result, keystroke.asked))
+        if self._answering is None:  # else they are the answer's
+            found = entry.result
+            self._draw_stages(stages.of_search(found, keystroke.asked) if found else stages.of_keystroke(keystroke))
         self.query_one("#query", Input).border_subtitle = content(
             tr(
                 "{seconds} s into the session · {ms} ms",

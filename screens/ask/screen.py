@@ -328,14 +328,14 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
     @on(Grid.Opened, "#ranking")
     def open_hit(self, event: Grid.Opened) -> None:
         """The source at the chunk."""
-        self.jobs.read(self, lambda: read_chunk(self.desk, event.key), lambda view: show_source(self, view))
+        self.jobs.open(self, lambda: read_chunk(self.desk, event.key), lambda view: show_source(self, view))
 
     @on(Grid.Opened, "#citations")
     def open_citation(self, event: Grid.Opened) -> None:
         """The source at the exact span that supports the claim."""
         cited = self.query_one(AnswerPane).citation(event.key)
         if cited:
-            self.jobs.read(
+            self.jobs.open(
                 self,
                 lambda: read_span(self.desk, cited.document_id, cited.start, cited.end),
                 lambda view: show_source(self, view),

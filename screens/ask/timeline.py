@@ -8,7 +8,7 @@ from typing import Final
 
 from textual.widgets import Static
 
-from screens.style import Line, Tone, content, gauge, shorten
+from screens.style import Line, Tone, content, gauge
 from workbench.i18n import tr
 from workbench.keystrokes import KeystrokeLog
 from workbench.records.keystrokes import Keystroke
@@ -149,7 +149,7 @@ class Timeline(Static):
     def _told(self, place: int) -> str:
         where = f"  {place + 1}/{len(self.entries)}"
         if self._saved:
-            return tr("{where} saved {id} · esc now", where=where, id=shorten(self._saved[0], 6))
+            return tr("{where} saved {id} · esc now", where=where, id=self._saved[0][:6])
         if self._place is not None:
             return tr("{where} · m pins · esc now", where=where)
         return tr("{where} · alt+←/→ back", where=where)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import ClassVar, TypeAlias
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,6 +18,10 @@ from screens.dialogs import HELP
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
+from workbench.records.answers import Trace
+
+Look: TypeAlias = Callable[[Trace], object]
+"""Opens what looks at a trace."""
 
 
 class WalkScreen(ModalScreen[None]):
@@ -27,21 +32,26 @@ class WalkScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab,right,l", "step(1)", "Next stage", key_display="tab →", id="walk.next", priority=False),
         Binding("shift+tab,left,h", "step(-1)", "Stage before", show=False, id="walk.before"),
+        Binding("w", "what_if", "What if", id="walk.whatif", tooltip="Other settings, without searching again"),
+        Binding("a", "autopsy", "Autopsy", id="walk.autopsy", tooltip="Why was a chunk not found or not shown?"),
         Binding("escape,q", "dismiss", "Back", id="walk.close"),
         *HELP,
     ]
 
-    def __init__(self, story: Story, key: str = "") -> None:
-        """Begins at the stage ``key``, at the question when there is none."""
+    def __init__(self, story: Story, what_if: Look, autopsy: Look) -> None:
+        """Begins at the question; ``what_if`` and ``autopsy`` open theirs of the trace, over the stages."""
         super().__init__()
+        self._trace, self._what_if, self._autopsy = story.trace, what_if, autopsy
         self._stages = walk_stages(story)
         self._live = not story.trace.id
-        self._at = next((n for n, stage in enumerate(self._stages) if stage.key == key), 0)
+        self._at = 0
 
     def compose(self) -> ComposeResult:
         """The rail beside the page."""
         with Vertical(classes="dialog full walk") as box:
-            box.border_subtitle = content(tr("tab next stage · shift+tab before · ↑↓ scroll · / find · esc back"))
+            box.border_subtitle = content(
+                tr("tab next stage · shift+tab before · w what if · a autopsy · / find · esc back")
+            )
             with Horizontal():
                 yield Grid(
                     [Column(tr("stage"), 16), Column(tr("in → out"), 12), Column(tr("ms"), 6, "right")], id="rail"
@@ -65,6 +75,14 @@ class WalkScreen(ModalScreen[None]):
         self._at = min(self._at + step, len(self._stages) - 1)
         self.query_one("#rail", Grid).go_to(str(self._at))
         self._draw()
+
+    def action_what_if(self) -> None:
+        """Other settings, where the question for them comes up."""
+        self._what_if(self._trace)
+
+    def action_autopsy(self) -> None:
+        """What became of a chunk on its way through these stages."""
+        self._autopsy(self._trace)
 
     @on(Grid.Highlighted, "#rail")
     def chosen(self, event: Grid.Highlighted) -> None:

@@ -166,6 +166,8 @@ class WhatIfScreen(ModalScreen[Tuning]):
     def __init__(self, desk: Desk, jobs: Jobs, trace: Trace, tuning: Tuning | None, change: str = "") -> None:
         super().__init__()
         self._desk, self._trace, self._change = desk, trace, change
+        claims = trace.answer.claims if trace.answer else ()
+        self._cited = {cited.chunk_id: cited.label for claim in claims for cited in claim.citations}
         self._tuning = tuning
         self._switches: dict[str, Switch] = {}
         self._before: dict[str, Any] = {}
@@ -188,7 +190,7 @@ class WhatIfScreen(ModalScreen[Tuning]):
                 with Vertical(id="outcome"):
                     yield Grid(_columns(), id="would-rank")
                     yield Static("", id="would-tell")
-                    yield Grid(_columns(), id="would-show")
+                    yield Grid([*_columns(), Column(tr("cited"), 6)], id="would-show")
 
     def on_mount(self) -> None:
         """Reads the settings that the trace was made with."""
@@ -272,12 +274,18 @@ class WhatIfScreen(ModalScreen[Tuning]):
     def _draw(self, _: WhatIf, result: WhatIfResult) -> None:
         ranking, evidence = self.query_one("#would-rank", Grid), self.query_one("#would-show", Grid)
         ranking.show([_move_row(move, self._texts.get(move.chunk_id, "")) for move in result.ranking[:_SHOWN]])
-        evidence.show([_move_row(move, self._texts.get(move.chunk_id, "")) for move in result.evidence_moves])
+        evidence.show([self._evidence_row(move) for move in result.evidence_moves])
         self.query_one("#would-tell", Static).update(content(*self._told(result, weighing=True)))
         self._weighing.submit(result)
         self.query_one(".dialog").border_title = content(
             f"{tr('What if')} ── {milliseconds(result.duration_ms)} ms ── {summary(result.evidence_moves)}"
         )
+
+    def _evidence_row(self, move: Move) -> Row:
+        """With the label by which the answer cites it: what moves or goes of those may change what it says."""
+        row = _move_row(move, self._texts.get(move.chunk_id, ""))
+        label = self._cited.get(move.chunk_id, "")
+        return Row(row.key, (*row.cells, (label, Tone.BAD if move.after is None else Tone.ACCENT)))
 
     def _weigh(self, result: WhatIfResult) -> WhatIfResult:
         return self._desk.inspector.weighed(self._trace, result)
@@ -293,6 +301,9 @@ class WhatIfScreen(ModalScreen[Tuning]):
     def _told(self, result: WhatIfResult, *, weighing: bool = False) -> list[Line]:
         """The evidence in a line, what can't be told, and the decision, unless its support is still being weighed."""
         lines: list[Line] = [(summary(result.evidence_moves), Tone.STRONG)]
+        gone = [self._cited[m.chunk_id] for m in result.evidence_moves if m.after is None and m.chunk_id in self._cited]
+        if gone:
+            lines.append(("  " + tr("gone, and cited: {labels}", labels=" ".join(gone)), Tone.BAD))
         if result.context:
             near = "≈ " if result.estimated else ""
             lines.append((f"  {near}{count(result.context.ledger.evidence)} {tr('tokens')}", Tone.DIM))

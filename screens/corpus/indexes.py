@@ -147,7 +147,7 @@ class IndexesScreen(ModalScreen[None]):
         if state and not state.whole:
             self.run_build(lambda cancel: self._desk.indexes.complete(state.index.id, cancel))
             return
-        self._jobs.read(self, self._desk.indexes.embedders, self._ask_embedder)
+        self._jobs.open(self, self._desk.indexes.embedders, self._ask_embedder)
 
     def action_embedders(self) -> None:
         """Those installed, with what the lint says."""
@@ -156,7 +156,7 @@ class IndexesScreen(ModalScreen[None]):
             self.app.push_screen(NoteDialog(tr("Embedders"), told, wide=True))
 
         indexes = self._desk.indexes
-        self._jobs.read(self, lambda: embedders_told(indexes.embedders(), indexes.lint()), show)
+        self._jobs.open(self, lambda: embedders_told(indexes.embedders(), indexes.lint()), show)
 
     def _busy(self) -> bool:
         if self._building:
@@ -212,7 +212,7 @@ class IndexesScreen(ModalScreen[None]):
             dialog = ChoiceDialog(tr("Compare on which questions?"), rows)
             self.app.push_screen(dialog, lambda name: self._compare(current, state, name) if name else None)
 
-        self._jobs.read(self, read, ask)
+        self._jobs.open(self, read, ask)
 
     def _compare(self, first: IndexState, second: IndexState, name: str) -> None:
         dataset = "" if name == STORED else name

@@ -256,7 +256,7 @@ class CorpusScreen(Arranging):
         def read() -> SourceView:
             return read_chunk(self.desk, name) if name else read_span(self.desk, key, 0, 0)
 
-        self.jobs.read(self, read, lambda view: show_source(self, view), self.failed(document))
+        self.jobs.open(self, read, lambda view: show_source(self, view), self.failed(document))
 
     def action_turn(self, tabs: int) -> None:
         """Another way to see the chunk."""

@@ -88,7 +88,7 @@ class CaseWork(CaseBrowser):
         self.with_result(self._autopsy)
 
     def _autopsy(self, item: CaseItem, result: CaseResult) -> None:
-        self.jobs.read(
+        self.jobs.open(
             self,
             lambda: self.desk.evals.autopsy(result.run_id, result.case_id),
             lambda lines: self.app.push_screen(
@@ -135,11 +135,11 @@ class CaseWork(CaseBrowser):
         def show(document_id: str) -> None:
             if document_id:
                 span = (document_id, gold.start, gold.end)
-                self.jobs.read(self, lambda: read_span(self.desk, *span), lambda source: show_source(self, source))
+                self.jobs.open(self, lambda: read_span(self.desk, *span), lambda source: show_source(self, source))
             else:
                 self.notify(tr("{name} is not in this collection.", name=gold.source_id), markup=False)
 
-        self.jobs.read(self, read, show)
+        self.jobs.open(self, read, show)
 
     def action_rerun(self) -> None:
         """Asks with which settings, then shows what changed."""
@@ -149,7 +149,7 @@ class CaseWork(CaseBrowser):
         run = self.known_run(result.run_id)
         if run:
             search, ask = self.bench.ask_settings
-            self.jobs.read(
+            self.jobs.open(
                 self,
                 lambda: read_choices(self.desk, run.config, search, ask),
                 lambda choices: self.app.push_screen(

@@ -64,7 +64,7 @@ class RunSetWork(RunWork):
                 whole = [state.index for state in states if state.whole]
                 return Choices(self.desk.library.files(), names, rerankers, whole)
 
-            self.jobs.read(
+            self.jobs.open(
                 self,
                 read,
                 lambda choices: self.app.push_screen(SweepDialog(config, known, choices), self._sweep),
@@ -153,7 +153,7 @@ class RunSetWork(RunWork):
         def ask(model: LoadedModel | None) -> None:
             self.app.push_screen(JudgeDialog(run, others, model), lambda trial: self._judge(run, trial))
 
-        self.jobs.read(self, lambda: self.desk.model, ask)
+        self.jobs.open(self, lambda: self.desk.model, ask)
 
     def _judge(self, run: Run, trial: Trial | None) -> None:
         if trial is None:

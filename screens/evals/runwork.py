@@ -95,7 +95,7 @@ class RunWork(CaseBrowser):
         else:
             known = self.known_run(place.run)
             config = replace(known.config, title="") if known else RunConfig(place.dataset)
-            self.jobs.read(
+            self.jobs.open(
                 self, self.desk.library.files, lambda models: self.app.push_screen(RunDialog(config, models), self._run)
             )
 
@@ -217,7 +217,7 @@ class RunWork(CaseBrowser):
         view = self.shown
         if view and view.run and view.run.done:
             run = view.run
-            self.jobs.read(
+            self.jobs.open(
                 self,
                 lambda: read_gates(self.desk, run),
                 lambda checked: self.app.push_screen(
@@ -242,7 +242,7 @@ class RunWork(CaseBrowser):
         self.with_run(self._plots)
 
     def _plots(self, view: RunView, run: Run) -> None:
-        self.jobs.read(
+        self.jobs.open(
             self,
             lambda: plots.read_plots(self.desk, view),
             lambda plotted: self.app.push_screen(
@@ -278,7 +278,7 @@ class RunWork(CaseBrowser):
     def action_decide(self) -> None:
         """Asks for a decision on the run; where there are earlier ones, first whether to read one."""
         self.with_run(
-            lambda view, _: self.jobs.read(
+            lambda view, _: self.jobs.open(
                 self, lambda: read_decisions(self.desk), lambda rows: self._ask_decision(view, rows)
             )
         )
@@ -319,7 +319,7 @@ class RunWork(CaseBrowser):
         self.jobs.read(self, store, self._read_decision)
 
     def _read_decision(self, decision_id: int) -> None:
-        self.jobs.read(
+        self.jobs.open(
             self,
             lambda: self.desk.evals.export_decision(decision_id),
             lambda words: self.app.push_screen(

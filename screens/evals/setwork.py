@@ -34,7 +34,7 @@ class SetWork(CaseBrowser):
             name = named or self.desk.collection
             return name, self.desk.evals.review(name).all() if name else ()
 
-        self.jobs.read(self, read, self._review)
+        self.jobs.open(self, read, self._review)
 
     def _review(self, read: tuple[str, tuple[Candidate, ...]]) -> None:
         name, candidates = read
@@ -56,7 +56,7 @@ class SetWork(CaseBrowser):
     def action_datasets(self) -> None:
         """Their versions, and what can be done with one."""
         named = self.place.dataset if self.place else ""
-        self.jobs.read(
+        self.jobs.open(
             self,
             lambda: read_versions(self.desk),
             lambda versions: self.app.push_screen(DatasetsScreen(versions, named), self._wished),
@@ -98,7 +98,7 @@ class SetWork(CaseBrowser):
             title = tr("Split {name}: a dataset of its own for each", name=dataset.name)
             self.app.push_screen(ChoiceDialog(title, rows), lambda field: self._split(dataset, field))
 
-        self.jobs.read(self, read, ask)
+        self.jobs.open(self, read, ask)
 
     def _split(self, dataset: Dataset, field: str | None) -> None:
         if field:

@@ -269,7 +269,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         """Asks what to measure; begins with the library's marks and the last bench's tests."""
         marked = sorted(self.screen.query_one("#library-grid", Grid).marked) or [self._file]
         plan = self._benches[0].plan if self._benches else DEFAULT_PLAN
-        self.jobs.read(
+        self.jobs.open(
             self,
             self.desk.library.files,
             lambda files: self.app.push_screen(BenchDialog(files, marked, plan), self._start),
@@ -316,7 +316,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         """The marked rows side by side, of this bench and others."""
         pairs = [tuple(map(int, key.split(":"))) for key in self._marked]
         chosen = [(bench, place) for bench, place in pairs]
-        self.jobs.read(self, lambda: self.desk.benchmarks.compare(chosen), self._compared)
+        self.jobs.open(self, lambda: self.desk.benchmarks.compare(chosen), self._compared)
 
     def _compared(self, found: BenchComparison) -> None:
         legend = tr("▲ faster, ▼ slower, = can't be told apart")
@@ -324,7 +324,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
 
     def action_history(self) -> None:
         """Chooses another bench."""
-        self.jobs.read(self, self.desk.benchmarks.benches, self._offer)
+        self.jobs.open(self, self.desk.benchmarks.benches, self._offer)
 
     def _offer(self, benches: tuple[BenchRecord, ...]) -> None:
         self._choose(tr("Benches"), [Row(str(one.id), (bench_title(one), _told(one))) for one in benches])

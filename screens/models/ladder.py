@@ -228,7 +228,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
             datasets = tuple(one.name for one in self.desk.evals.datasets())
             return Offer(source, files, collections, datasets, str(paths.gguf_folder()))
 
-        self.jobs.read(self, read, self._ask)
+        self.jobs.open(self, read, self._ask)
 
     def _ask(self, offer: Offer) -> None:
         def preview(cancel: Cancel) -> tuple[Preview, ...]:
@@ -284,7 +284,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
             if sentences:
                 self.app.push_screen(LadderDecisionDialog(sentences), lambda decided: self._decide(number, decided))
 
-        self.jobs.read(self, read, ask)
+        self.jobs.open(self, read, ask)
 
     def _decide(self, ladder_id: int, decided: Decided | None) -> None:
         if decided is None:
@@ -305,7 +305,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
 
     def action_history(self) -> None:
         """Chooses another ladder."""
-        self.jobs.read(self, self.desk.ladders.ladders, self._offer)
+        self.jobs.open(self, self.desk.ladders.ladders, self._offer)
 
     def _offer(self, ladders: tuple[LadderRecord, ...]) -> None:
         self._choose(

@@ -50,7 +50,8 @@ class SqlTab(ToolTab):
 
     DEFAULT_CSS = """
     SqlTab #sql { height: 1fr; }
-    SqlTab #tables { width: 26; }
+    SqlTab #tables { width: 44; }
+    .-narrow SqlTab #tables { width: 26; }
     SqlTab #query { height: 6; background: $background; }
     SqlTab #verdict { height: auto; max-height: 40%; }
     SqlTab #verdict Static { width: 1fr; }
@@ -79,7 +80,7 @@ class SqlTab(ToolTab):
     def compose(self) -> ComposeResult:
         """Tables beside query, verdict and rows."""
         with Horizontal(id="sql"):
-            columns = [Column(tr("Tables")), Column("", 7, "right")]
+            columns = [Column(tr("Tables"), middle=True), Column("", align="right", whole=True)]
             yield ListPane(lambda shown, _: tr("Tables") + f" {shown}", columns, id="tables")
             with Vertical():
                 area = TextArea("", id="query", classes="pane", tab_behavior="focus")
@@ -284,7 +285,7 @@ class SqlTab(ToolTab):
 
     def action_history(self) -> None:
         """Asks which of the queries to take."""
-        self.jobs.read(
+        self.jobs.open(
             self, self.desk.sql.history, lambda found: self.app.push_screen(HistoryDialog(found), self._take)
         )
 

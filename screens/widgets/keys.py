@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from textual import events
 from textual.binding import Binding
@@ -89,17 +90,28 @@ def _is_typed(screen: Screen[object], key: str) -> bool:
 
 
 class KeyBar(Static):
-    """Follows the focus; what doesn't fit is in the help."""
+    """Follows the focus, into a dialog too: it shows what acts there. What doesn't fit is in the help."""
 
     DEFAULT_CSS = "KeyBar { height: 1; background: $panel; }"
 
     def __init__(self) -> None:
         super().__init__("")
         self._parts: list[Part] = []
+        self._followed: weakref.WeakSet[Screen[Any]] = weakref.WeakSet()
+        self._front: Screen[Any] | None = None
 
     def on_mount(self) -> None:
-        """Draws whenever the focus or an action's state changes."""
-        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.draw())
+        """Draws whenever the focus or an action's state changes, or a dialog comes or goes."""
+        self.app.screen_change_signal.subscribe(self, lambda _: self._follow())
+        self._follow()
+
+    def _follow(self) -> None:
+        """Another screen is in front; where it is none over this one, this one's keys stay."""
+        stack = self.app.screen_stack
+        self._front = front = stack[-1] if self.screen in stack else self.screen
+        if front not in self._followed:
+            self._followed.add(front)
+            front.bindings_updated_signal.subscribe(self, lambda _: self.draw())
         self.draw()
 
     def on_resize(self) -> None:
@@ -110,12 +122,12 @@ class KeyBar(Static):
         """Lays out modes, context keys and the edge."""
         width = self.size.width or 80
         groups: dict[str, list[Part]] = {"mode": [], "edge": [], "": []}
-        for binding in shown(self.screen):
+        for binding in shown(self._front or self.screen):
             group = binding.group.description if binding.group else ""
             groups[group].append(self._part(binding))
         edge = groups["edge"] if width >= ROOMY else groups["edge"][-1:]
-        lead, divider = Part(Content(" ")), Part(Content.styled("│", "$line"))
-        around = [lead, divider, Part(Content("")), *edge]
+        lead, divider = Part(Content(" ")), [Part(Content.styled("│", "$line"))] if groups["mode"] else []
+        around = [lead, *divider, Part(Content("")), *edge]
         modes = groups["mode"] if width >= ROOMY else [replace(part, gap=1) for part in groups["mode"]]
         if width < ROOMY and _width([*around, *modes, *groups[""]]) - 1 > width:
             # What acts here matters more than the names of elsewhere.
@@ -123,7 +135,7 @@ class KeyBar(Static):
         room = width - _width([*around, *modes]) + 1
         middle = list(_fitting(groups[""], room))
         gap = Part(Content(" " * max(0, room - _width(middle))))
-        self._parts = [lead, *modes, divider, *middle, gap, *edge]
+        self._parts = [lead, *modes, *divider, *middle, gap, *edge]
         self.update(Content.assemble(*(piece for part in self._parts for piece in (part.words, " " * part.gap))))
 
     def _part(self, binding: Binding) -> Part:

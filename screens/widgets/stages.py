@@ -14,6 +14,8 @@ from screens.style import Line, Tone, content, milliseconds
 from screens.widgets.facts import Fact
 from workbench.i18n import tr
 from workbench.records.answers import Stage, Trace, TraceSpan
+from workbench.records.keystrokes import Keystroke
+from workbench.records.rerankers import NONE
 from workbench.records.retrieval import Lane, SearchResult
 from workbench.traces.telling import stage_name, told, told_span
 
@@ -39,8 +41,32 @@ def of_search(result: SearchResult, asked: Iterable[Lane] = ()) -> list[StageLin
     ]
     if result.rerank:
         stages.append(("rerank", result.rerank, result.rerank.duration_ms))
-    left = [StageLine(stage_name(lane), "–", "", tr("the next key came first")) for lane in asked if lane not in lanes]
-    return [*_lines(stages), *left]
+    return [*_lines(stages), *_left(lane for lane in asked if lane not in lanes)]
+
+
+def of_keystroke(keystroke: Keystroke) -> list[StageLine]:
+    """The stages of a saved keystroke as far as it holds them: lanes, fusion and reranking of the hits it keeps."""
+    found = {"lexical": 0, "dense": 0}
+    for hit in keystroke.hits:
+        found["lexical"] += hit.lexical_rank is not None
+        found["dense"] += hit.dense_rank is not None
+    lanes = {lane.lane: lane for lane in keystroke.lanes}
+    lines = [StageLine(stage_name("analysis"), "–", "", tr("terms and filter are not saved with a keystroke"))]
+    for name, lane in lanes.items():
+        note = tr("skipped: {reason}", reason=lane.skipped) if lane.skipped else ""
+        lines.append(StageLine(stage_name(name), f"→ {found[name]}", milliseconds(lane.duration_ms), note))
+    lines += _left(lane for lane in keystroke.asked if lane not in lanes)
+    _, how = told(keystroke.fusion) or ("", "")
+    lines.append(
+        StageLine(stage_name("fusion"), f"→ {len(keystroke.hits)}", milliseconds(keystroke.fusion.duration_ms), how)
+    )
+    if keystroke.rerank != NONE:
+        lines.append(StageLine(stage_name("rerank"), "", "", keystroke.rerank))
+    return lines
+
+
+def _left(lanes: Iterable[Lane]) -> list[StageLine]:
+    return [StageLine(stage_name(lane), "–", "", tr("the next key came first")) for lane in lanes]
 
 
 def of_trace(trace: Trace) -> list[StageLine]:

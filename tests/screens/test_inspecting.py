@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,10 @@ from screens.ask.screen import AskScreen
 from screens.ask.walk import WalkScreen
 from screens.ask.whatif import Tuning, WhatIfScreen
 from screens.widgets.grid import Grid
+from screens.widgets.keys import KeyBar
 from tests.library import NAME, open_library
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, settle, type_text
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, settle, type_text, until
 from workbench.desk import Desk
 from workbench.records.answers import AskOptions
 from workbench.records.retrieval import SearchOptions
@@ -131,6 +133,60 @@ async def test_the_walk_is_searched_and_stages_that_did_not_run_say_why(desk: De
         assert page._words[page._start : page._end] == "outcome"
 
 
+@pytest.mark.parametrize("keys", [["tab"] * 6, ["w"] * 3, ["enter"] * 3])
+async def test_a_key_pressed_again_while_its_dialog_is_opened_opens_no_second_one(desk: Desk, keys: list[str]) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "enrolment fee", answer=False)
+        reading = threading.Event()
+        free = app.jobs._app.run_worker  # every read waits until all the keys are pressed
+
+        def held(work: Callable[[], object], **options: Any) -> object:
+            return free(lambda: (reading.wait(60), work()), **options)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(app, "run_worker", held)
+            for key in keys:
+                app.simulate_key(key)
+            await until(pilot, lambda: not app._waiting)
+            reading.set()
+            await settle(pilot)
+        assert len(app.screen_stack) == 2
+        await press(pilot, "escape")
+        at(app, AskScreen)
+
+
+async def test_what_if_and_autopsy_are_reached_from_the_stages_and_the_bar_shows_what_acts_there(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await ask(pilot, "enrolment fee")
+        bar = app.screen.query_one(KeyBar)
+        assert "h History" in str(bar.render())
+        await press(pilot, "t")
+        told = str(bar.render())
+        for lives in ("Next stage", "w What if", "a Autopsy", "? Help"):
+            assert lives in told
+        for dead in ("History", "Filter", "Lanes", "Trace", "Models"):
+            assert dead not in told
+        assert told.strip() in screen_text(app), "it is drawn, under the stages"
+        await press(pilot, "a")
+        at(app, AutopsyScreen)
+        assert "What if" not in str(bar.render()), "w is a letter of the chunk's name"
+        await press(pilot, "escape")
+        at(app, WalkScreen)
+        assert str(bar.render()) == told
+        await press(pilot, "w")
+        at(app, WhatIfScreen)
+        assert "Use" in str(bar.render())
+        await press(pilot, "escape")
+        at(app, WalkScreen)
+        await press(pilot, "w")
+        app.screen.query_one("#switches", Grid).go_to("evidence")
+        await press(pilot, "left", "enter")
+        at(app, AskScreen)
+        assert "h History" in str(app.screen.query_one(KeyBar).render())
+
+
 def test_a_table_fits_its_width_and_cuts_the_widest_cells() -> None:
     page = Page(40).table(("#", "source", "text"), [("1", "a-very-long-name-of-a-file.md", "word " * 40)], right=(0,))
     lines = page.text.splitlines()
@@ -172,6 +228,14 @@ async def test_what_if_changes_the_evidence_at_once_and_is_used_for_the_next_que
         assert "◆ 1" in seen
         assert f"evidence: −{before - 1}" in seen
         assert "gone" in seen
+        [first, *others] = app.screen.query_one("#would-show", Grid).rows
+        trace = desk.trace("last")
+        assert trace.answer
+        cited = {c.chunk_id: c.label for claim in trace.answer.claims for c in claim.citations}
+        assert [row.cells[-1][0] for row in (first, *others)] == [cited.get(row.key, "") for row in (first, *others)]
+        lost = [cited[row.key] for row in others if row.key in cited]
+        assert cited
+        assert (f"gone, and cited: {' '.join(lost)}" in seen) == bool(lost)
         await press(pilot, "enter")
         at(app, AskScreen)
         assert "◆ pieces kept 1" in screen_text(app)
@@ -278,8 +342,8 @@ async def test_the_history_is_searched_opened_and_deleted(desk: Desk) -> None:
         assert app.screen.query_one("#query", Input).value == "enrolment fee"
         assert "118.50" in screen_text(app)
         await press(pilot, "ctrl+r", "down", "d", "y")
-        assert [t.query for t in desk.traces()] == ["enrolment fee"]
-        assert app.screen.query_one("#questions", Grid).total == 1
+        await until(pilot, lambda: [t.query for t in desk.traces()] == ["enrolment fee"])
+        await until(pilot, lambda: app.screen.query_one("#questions", Grid).total == 1)
 
 
 async def test_two_marked_questions_are_compared_with_what_differs(desk: Desk) -> None:

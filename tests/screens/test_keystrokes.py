@@ -223,7 +223,7 @@ async def test_a_session_is_saved_opened_stepped_through_and_compared_with_today
         await pilot.press("enter")
         await settle(pilot)
         assert question(app) == "s"
-        assert f"saved {saved.id[:5]}" in strip(app)
+        assert f"saved {saved.id[:6]} " in strip(app)
         await pilot.press(*["alt+right"] * 8)
         await settle(pilot)
         assert question(app) == "six books"
@@ -236,6 +236,31 @@ async def test_a_session_is_saved_opened_stepped_through_and_compared_with_today
         await settle(pilot)
         assert question(app) == "six books"
         assert "saved" not in strip(app)
+
+
+async def test_a_saved_keystroke_shows_its_own_stages_and_not_those_of_the_question_in_front(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press_each(pilot, "six books")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "decision" in screen_text(app)
+        await pilot.press("alt+o")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        lines = app.screen.query_one("#stage-lines", Static)
+        for _ in range(len(app.screen.query_one(Timeline).entries)):
+            seen, entry = str(lines.content), app.screen.query_one(Timeline).at
+            assert entry
+            assert "decision" not in seen
+            assert "not saved with a keystroke" in seen
+            assert f"→ {sum(hit.lexical_rank is not None for hit in entry.keystroke.hits)} " in seen
+            await pilot.press("alt+right")
+            await settle(pilot)
 
 
 async def test_a_saved_session_plays_by_itself(desk: Desk) -> None:
