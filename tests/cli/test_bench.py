@@ -28,6 +28,15 @@ def test_a_bench_is_printed_listed_shown_exported_and_deleted(cli: Cli, tmp_path
     assert "no bench 1" in cli(*db, "bench", "--show", "1").err
 
 
+@pytest.mark.model
+def test_what_could_not_be_measured_makes_the_exit_code(cli: Cli, tmp_path: Path) -> None:
+    model = paths.gguf_folder() / paths.STARTER_MODEL
+    options = (*SMALL, "-r", "1", "--ctx", "1000000000", "--json")
+    told = cli("--db", tmp_path / "lab.db", "bench", model, *options)
+    assert told.code == 1
+    assert all(sample["problem"] for sample in json.loads(told.out)["samples"])
+
+
 def test_a_bench_of_nothing_or_of_two_things_is_refused(cli: Cli, tmp_path: Path) -> None:
     db = ("--db", tmp_path / "lab.db")
     assert cli(*db, "bench").code == 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from screens.models.ladder_plots import scatter
 from tests.screens.fake_benchmarks import MANIFEST, WHEN
+from workbench.__main__ import open_desk
 from workbench.benchmarks.figures import figure
 from workbench.errors import NotFoundError, UsageError
 from workbench.ladders import deciding
@@ -125,6 +128,21 @@ def test_the_decision_says_what_is_saved_kept_and_lost() -> None:
         deciding.sentence(made, 1, 1)
     with pytest.raises(NotFoundError):
         deciding.sentence(made, 7, 0)
+
+
+def test_what_was_not_measured_is_not_decided_on(tmp_path: Path) -> None:
+    """A rung with a figure is; the sheet begins with what lacks, and its units are the sentence's."""
+    with closing(open_desk(tmp_path / "lab.db")) as desk:
+        bare = report(ladder(98_362_432, 91_720_000), {}, {}, {}, ("bench",))
+        with pytest.raises(UsageError, match=r"only the size is known .not complete: bench"):
+            deciding.decide(desk.evals, bare, deciding.sentence(bare, 1, 0), "it is small")
+        found = divergence([scores(0.05)])
+        assert found
+        scored = report(ladder(98_362_432, 91_720_000), {}, {1: found}, {}, ("bench",))
+        record = deciding.decide(desk.evals, scored, deciding.sentence(scored, 1, 0), "it is small")
+    assert record.evidence[0] == "not complete: bench"
+    assert "file 91.7 MB" in record.evidence[2]
+    assert "MiB" not in "".join(record.evidence[1:3])
 
 
 def test_a_small_model_s_saving_is_told_in_megabytes() -> None:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.lab import EvalLab
 from workbench.i18n import tr
-from workbench.ladders.exports import circumstances, estimate_words, rate_words, row_name, row_words
+from workbench.ladders.exports import circumstances, decimal, estimate_words, rate_words, row_name, row_words
 from workbench.ladders.figures import saving
 from workbench.ladders.report import decode_speed
 from workbench.records.evals import DecisionRecord
 from workbench.records.ladders import LadderReport, LadderRow
-
-GB, MB = 1e9, 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +70,20 @@ def sentence(report: LadderReport, place: int, against: int) -> Sentence:
 
 
 def decide(evals: EvalLab, report: LadderReport, chosen: Sentence, because: str) -> DecisionRecord:
-    """Stores it. Raises UsageError without a reason."""
+    """Stores it. Raises UsageError without a reason, and where nothing but the size is known of the rung."""
     if not because.strip():
         raise UsageError(
             tr("Not a decision yet"), tr("It lacks why this pays all the same."), tr("Say what the task tolerates.")
         )
+    row, facts = report.rows[chosen.place], list(circumstances(report))
+    if not (row.divergence or row.passed or row.perplexity or (row.bench and (row.bench.speeds or row.bench.ttft_ms))):
+        lacking = facts[0] if report.left else tr("the ladder has no text, no bench and no dataset")
+        raise UsageError(
+            tr("Not a decision yet"),
+            tr("Of {kind} only the size is known ({lacking}).", kind=chosen.kind, lacking=lacking),
+            tr("Measure it first: workbench ladder resume {id}", id=report.ladder.id),
+        )
+    words = [row_words(report, one) for one in report.rows]
     return evals.decide(
         tr("{kind} instead of {base}", kind=chosen.kind, base=chosen.base),
         "change",
@@ -84,16 +91,16 @@ def decide(evals: EvalLab, report: LadderReport, chosen: Sentence, because: str)
         context=tr("Quantization ladder {id}", id=report.ladder.id),
         options=[row_name(row) for row in report.rows],
         reasons=[chosen.words(because)],
-        evidence=[*(row_words(report, row) for row in report.rows), *circumstances(report)],
+        evidence=[*facts[:1], *words, *facts[1:]] if report.left else [*words, *facts],
     )
 
 
 def _saves(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
     if (spared := base.rung.size - row.rung.size) > 0:
         share = f"{saving(row.rung.size, base.rung.size):.0%}"
-        yield tr("{size} of the file ({share})", size=_decimal(spared), share=share)
+        yield tr("{size} of the file ({share})", size=decimal(spared), share=share)
     if (memory := _memory(row, base)) > 0:
-        yield tr("{size} of peak memory", size=_decimal(memory))
+        yield tr("{size} of peak memory", size=decimal(memory))
     if (speed := _speed(report, row, base)) and speed.differs and speed.factor > 1:
         yield tr("{share} of the time for a token", share=f"{1 - 1 / speed.factor:.0%}")
 
@@ -123,11 +130,6 @@ def _speed(report: LadderReport, row: LadderRow, base: LadderRow) -> _Speed | No
     return _Speed(mine.mean / theirs.mean, mine.low > theirs.high or mine.high < theirs.low)
 
 
-def _decimal(size: int) -> str:
-    """Bytes in decimal units, as files are sold: "3.5 GB", "6.64 MB"."""
-    return f"{size / GB:.3g} GB" if abs(size) >= GB / 10 else f"{size / MB:.3g} MB"
-
-
 def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
     if row.passed and base.passed:
         kept, before = rate_words(row.passed), rate_words(base.passed)
@@ -144,9 +146,9 @@ def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
 
 def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
     if (more := row.rung.size - base.rung.size) > 0:
-        yield tr("{size} more of the file", size=_decimal(more))
+        yield tr("{size} more of the file", size=decimal(more))
     if (memory := _memory(row, base)) < 0:
-        yield tr("{size} more of peak memory", size=_decimal(-memory))
+        yield tr("{size} more of peak memory", size=decimal(-memory))
     if (speed := _speed(report, row, base)) and speed.differs and speed.factor < 1:
         yield tr("{share} of the decode speed", share=f"{1 - speed.factor:.0%}")
     if row.loss and base.rung.place == 0:

@@ -22,6 +22,7 @@ ExportFormat: TypeAlias = Literal["json", "csv", "markdown"]
 Table: TypeAlias = tuple[list[str], list[list[str]]]
 NONE: Final = "–"
 MIB: Final = 1 << 20
+GB, MB = 1e9, 1e6
 CSV_HEAD: Final = tuple("ladder rung file sha256 metric value low high n method".split())
 
 
@@ -84,6 +85,11 @@ def table(report: LadderReport) -> Table:
     return head, [_cells(report, row) for row in report.rows]
 
 
+def decimal(octets: int) -> str:
+    """Bytes in decimal units, as files are sold and decisions tell them: "3.5 GB", "6.64 MB"."""
+    return f"{octets / GB:.3g} GB" if abs(octets) >= GB / 10 else f"{octets / MB:.3g} MB"
+
+
 def _cells(report: LadderReport, row: LadderRow) -> list[str]:
     bench, found = row.bench, row.divergence
     return [
@@ -106,6 +112,8 @@ def _cells(report: LadderReport, row: LadderRow) -> list[str]:
 def row_words(report: LadderReport, row: LadderRow) -> str:
     """All figures of a rung in a line, as the evidence of a decision."""
     head, cells = table(report)[0], _cells(report, row)
+    for place, octets in ((2, row.rung.size), (4, row.bench.rss if row.bench else 0)):
+        cells[place] = decimal(octets) if octets else NONE  # as the decision's sentence tells what is saved
     told = [f"{name} {cell}" for name, cell in zip(head[2:], cells[2:], strict=True) if cell != NONE]
     told += filter(None, [_flags(row), origin_words(row.rung), row.rung.problem])
     return f"{cells[0]} {cells[1]}: ".lstrip() + "; ".join(told)
@@ -117,7 +125,9 @@ def _flags(row: LadderRow) -> str:
 
 
 def circumstances(report: LadderReport) -> Iterator[str]:
-    """What the figures rest on, a sentence each."""
+    """What the figures rest on, a sentence each; first what they lack."""
+    if report.left:
+        yield tr("not complete: {stages}", stages=", ".join(map(stage_words, report.left)))
     ladder, plan = report.ladder, report.ladder.plan
     machine = ladder.manifest.machine
     yield f"{machine.processor}, {machine.cores} {tr('cores')}, {machine.memory / (1 << 30):.1f} GiB, {machine.system}"
@@ -140,8 +150,6 @@ def circumstances(report: LadderReport) -> Iterator[str]:
         yield f"{row_name(row)}: SHA-256 {row.rung.hash or NONE}"
     if words := front_words(report):
         yield words
-    if report.left:
-        yield tr("not complete: {stages}", stages=", ".join(map(stage_words, report.left)))
 
 
 def _markdown(report: LadderReport) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, cast, get_args
@@ -100,7 +101,10 @@ def bench(
         with stoppable() as cancel:
             paths = [model_path(desk, name) for name in files]
             steps = desk.benchmarks.resume(resume, cancel) if resume else desk.benchmarks.run(paths, plan, cancel)
-            _print(desk, _followed(steps, cancel), shape)
+            measured = _followed(steps, cancel)
+            _print(desk, measured, shape)
+    if measured.failed:
+        sys.exit(1)
 
 
 def _read(desk: Desk, what: What, form: ExportFormat | None) -> None:
