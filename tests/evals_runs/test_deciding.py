@@ -123,10 +123,20 @@ def test_a_decision_writes_down_its_figures(bench: Bench, run: Run) -> None:
         bench.lab.decide("Without a reason", "pass", [run.id])
 
 
+def test_a_decision_names_the_gates_that_fail_and_what_weakens_its_runs(bench: Bench) -> None:
+    bench.lab.lock_gates("faq", "release", [parse_gate("recall@5 >= 0.85"), parse_gate("recall@5 >= 0.1")])
+    run = bench.run(CHAIN)[-1].run
+    figures, gates, *cautions = bench.lab.decide("Ship?", "pass", [run.id], reasons=["it works"]).evidence
+    assert figures.startswith(f"#{run.id} ")
+    assert gates.startswith(f"#{run.id}: the gates “release” fail; recall@5 >= 0.85: 1.000 reaches 0.850, but ")
+    assert "recall@5 >= 0.1" not in gates
+    assert any("Only 4 cases" in caution for caution in cautions)
+
+
 def test_a_decision_on_two_runs_says_how_they_compare(bench: Bench, run: Run) -> None:
     second = bench.run(replace(CHAIN, title="second"))[-1].run
     evidence = bench.lab.decide("Keep the second", "pass", [run.id, second.id], reasons=["see below"]).evidence
-    assert len(evidence) == 3
+    assert [f"#{run.id} " in line for line in evidence[:2]] == [True, False]
     assert evidence[-1].startswith(f"#{run.id} → #{second.id}: ")
     assert "McNemar p" in evidence[-1]
 

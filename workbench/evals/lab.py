@@ -173,7 +173,8 @@ class EvalLab(JudgeLab):
         criteria: Sequence[str] = (),
         sensitivity: Sequence[str] = (),
     ) -> DecisionRecord:
-        """Stores a decision; without ``evidence`` its runs' main figures are written down, and how pairs compare.
+        """Stores a decision; without ``evidence`` its runs' main figures are written down, the newest locked gates that
+        they don't pass, what weakens them, and how pairs compare.
 
         Raises:
             UsageError: it has no title or no reason.
@@ -183,7 +184,7 @@ class EvalLab(JudgeLab):
             raise UsageError(
                 tr("Not a decision yet"), tr("A decision has a title and at least one reason."), tr("Say why.")
             )
-        shown = tuple(evidence) or (*(_figures(self.report(run_id)) for run_id in runs), *self._compared(runs))
+        shown = tuple(evidence) or (*self._told(runs), *self._compared(runs))
         record = DecisionRecord(
             id=0,
             title=title,
@@ -201,6 +202,15 @@ class EvalLab(JudgeLab):
             sensitivity=tuple(sensitivity),
         )
         return self._store.runs.put_decision(record)
+
+    def _told(self, runs: Sequence[int]) -> Iterator[str]:
+        """Each run's figures, then what speaks against them."""
+        for run_id in runs:
+            report = self.report(run_id)
+            yield _figures(report)
+            for gates in self.gate_sets(report.run.config.dataset)[:1]:
+                yield f"#{run_id}: {reports.gates_text(gates, check_gates(report, gates))}"
+            yield from (f"#{run_id}: {warning}" for warning in report.warnings)
 
     def _compared(self, runs: Sequence[int]) -> Iterator[str]:
         """A sentence for each run against the one before it, where they share cases, with what moved significantly."""

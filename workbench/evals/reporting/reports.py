@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from workbench.evals.deciding.gates import gate_text, written_late
+from workbench.evals.deciding.gates import GateState, gate_state, gate_text, written_late
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import HEADLINES, describe
 from workbench.evals.measuring.standings import family
@@ -105,6 +105,19 @@ def difference_text(change: MetricChange) -> str:
     shown, found = describe(change.metric), change.difference
     low, high = (f"{'+' if bound >= 0 else ''}{shown.number(bound)}" for bound in (found.low, found.high))
     return f"{'+' if found.value >= 0 else ''}{shown.text(found.value)} [{low}, {high}]"
+
+
+def gates_text(gates: GateSet, results: Sequence[GateResult]) -> str:
+    """Gates in a sentence: "the gates “release” fail; recall@5 >= 0.85: 0.711 (n = 40) misses 0.850."."""
+    lacking = [f"{gate_text(result.gate)}: {result.reason}" for result in results if not result.passed]
+    states: dict[GateState, str] = {
+        "passed": tr("the gates “{name}” are passed", name=gates.name),
+        "failed": tr("the gates “{name}” fail", name=gates.name),
+        "not judged": tr("the gates “{name}” don't judge it", name=gates.name),
+    }
+    late = any(result.written == "after" for result in results)
+    told = [tr("locked after the run began: passing them proves nothing")] if late else []
+    return "; ".join([states[gate_state(results)], *told, *lacking])
 
 
 def counted_text(name: str, estimate: Estimate, cases: int) -> str:
