@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +26,7 @@ from workbench.records.tokens import Piece, WindowBudget
 from workbench.servers.generator import ServedGenerator
 from workbench.servers.openai import OpenAi
 from workbench.servers.wire import Wire
-from workbench.text.counting import tiktoken_encoding
+from workbench.text.counting import ENCODINGS, tiktoken_encoding
 from workbench.tokens import TokenLab
 from workbench.tokens.prefix import compare_prompts
 from workbench.tokens.window import budget_of
@@ -68,6 +69,22 @@ def test_hostile_texts_are_text(text: str) -> None:
     safe = text.encode("utf-8", "replace").decode()
     for cut in lab.cuts(safe):
         assert "".join(piece.text for piece in cut.pieces) == safe
+
+
+def test_encodings_are_known_by_the_files_and_hashes_that_tiktoken_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    named: list[tuple[str, str]] = []
+
+    def load(address: str, expected_hash: str) -> dict[bytes, int]:
+        named.append((hashlib.sha1(address.encode()).hexdigest(), expected_hash))
+        return {}
+
+    monkeypatch.setattr(public, "load_tiktoken_bpe", load)
+    for name in ENCODINGS:
+        public.ENCODING_CONSTRUCTORS[name]()
+    assert named == list(ENCODINGS.values())
 
 
 def test_a_tokenizer_that_is_not_here_is_named_with_those_that_are() -> None:

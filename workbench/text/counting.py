@@ -21,8 +21,19 @@ ENCODINGS: Final = {
         "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
         "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     ),
+    "p50k_base": (
+        "ec7223a39ce59f226a68acc30dc1af2788490e15",
+        "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    ),
+    "r50k_base": (
+        "0ea1e91bbb3a60f729a8dc8f777fd2fc07cd8df4",
+        "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    ),
 }
-"""By name, the rank file as tiktoken caches it: the SHA-1 of its address, and what its content must hash to."""
+"""By name, the rank file as tiktoken caches it: the SHA-1 of its address, and what its content must hash to.
+
+tiktoken's others (gpt2, p50k_edit, o200k_harmony) cut plain text as one of these does: they differ in special tokens.
+"""
 
 
 def tiktoken_count(text: str) -> int:
