@@ -23,6 +23,7 @@ from workbench.records.corpus import Recipe
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.analysis import analyse
 from workbench.retrieval.search import Searcher
+from workbench.traces.stages import evidence_of
 
 SEARCH = SearchOptions(NAME)
 QUESTION = "How many books may a reader borrow?"
@@ -239,6 +240,17 @@ def test_what_is_missing_are_words_that_name_something_as_they_were_written(stor
     assert got.missing == "They don't speak of: keep, Zeppelin."
     spanish = answer(ask(store, "¿Puedo saber cuánto cuesta el Zepelín?"), "low_support")
     assert spanish.missing == "No hablan de: Zepelín."
+
+
+def test_low_support_names_the_nearest_document_and_a_filter_that_keeps_chunks_out(store: Store) -> None:
+    question = "How long can a Reader keep the Zeppelin?"
+    trace = ask(store, question)
+    nearest = evidence_of(trace[-1])[0]
+    remedy = answer(trace, "low_support").remedy
+    assert f"The nearest is “{nearest.title or nearest.source_id}”." in remedy
+    assert "filter" not in remedy
+    one = replace(SEARCH, filter=f'source_id = "{nearest.source_id}"')
+    assert "The filter kept " in answer(ask(store, question, search=one), "low_support").remedy
 
 
 def test_a_filter_that_nothing_passes_is_told_apart(store: Store) -> None:

@@ -55,14 +55,37 @@ def abstention(
 
 
 def unsupported(
-    terms: Sequence[Term], evidence: Sequence[Evidence], language: str, mode: AnswerMode, support: Support, tau: float
+    terms: Sequence[Term],
+    evidence: Sequence[Evidence],
+    language: str,
+    mode: AnswerMode,
+    support: Support,
+    tau: float,
+    kept_out: int = 0,
 ) -> Answer:
-    """The abstention for low support, or of a model that found no answer; names the words that no evidence covers."""
+    """The abstention for low support, or of a model that found no answer; names the words that no evidence covers.
+
+    Args:
+        evidence: best first.
+        kept_out: chunks that a filter of the question kept from being searched.
+    """
     answer = abstention("low_support", language, mode, tau, {"support": f"{support.score:.2f}"})
     if support.score >= tau:
         answer = replace(answer, text=tr("The model found no answer to this in the sources.", answer.language))
     missing = missing_sentence(terms, evidence, language)
-    return replace(answer, text=f"{answer.text} {missing}".strip(), missing=missing, support=support.score)
+    remedy = " ".join([*_leads(evidence, kept_out, answer.language), answer.remedy])
+    text = f"{answer.text} {missing}".strip()
+    return replace(answer, text=text, missing=missing, support=support.score, remedy=remedy)
+
+
+def _leads(evidence: Sequence[Evidence], kept_out: int, spoken: str) -> list[str]:
+    """What is known that may help: the nearest document, and a filter that keeps others from being searched."""
+    leads = []
+    if evidence:
+        leads.append(tr("The nearest is “{title}”.", spoken, title=evidence[0].title or evidence[0].source_id))
+    if kept_out:
+        leads.append(tr("The filter kept {count} chunks from being searched.", spoken, count=f"{kept_out:,}"))
+    return leads
 
 
 def warned(answer: Answer, generation: Generation) -> Answer:

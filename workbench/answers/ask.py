@@ -342,7 +342,9 @@ class _Question:
 
     def _refuse(self, terms: Sequence[Term], seen: Sequence[Evidence], support: Support) -> Trace:
         self._growth.begin()
-        answer = abstain.unsupported(terms, seen, self._analysis.language, self._mode, support, self._threshold)
+        found, language = self._retrieval.filter, self._analysis.language
+        kept_out = found.total - found.matching - found.retired if found.expression or found.mandatory else 0
+        answer = abstain.unsupported(terms, seen, language, self._mode, support, self._threshold, kept_out)
         return self._finish(answer, support)
 
     def _end(self, outcome: Outcome, **values: object) -> Trace:
