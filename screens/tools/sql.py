@@ -51,7 +51,6 @@ class SqlTab(ToolTab):
     DEFAULT_CSS = """
     SqlTab #sql { height: 1fr; }
     SqlTab #tables { width: 44; }
-    .-narrow SqlTab #tables { width: 26; }
     SqlTab #query { height: 6; background: $background; }
     SqlTab #verdict { height: auto; max-height: 40%; }
     SqlTab #verdict Static { width: 1fr; }

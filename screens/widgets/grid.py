@@ -36,6 +36,7 @@ class Column:
     What is too long for it loses its end, or its start when ``tail`` is set (a path says most at its end).
 
     Attributes:
+        middle: what is too long loses its middle instead: names of one family differ there least.
         fold: hidden while every row leaves it empty.
         fit: no wider than its longest cell, and up to three fifths of what is left; for tables of a few rows.
         whole: as wide as its longest cell, before others share what is left: a figure that is cut is another figure.
@@ -50,6 +51,7 @@ class Column:
     fold: bool = False
     fit: bool = False
     whole: bool = False
+    middle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +386,12 @@ def _last(cell: Text, width: int) -> Text:
     return Text("…", end="", no_wrap=True).append_text(cell[start:])
 
 
+def _both_ends(cell: Text, width: int) -> Text:
+    """Start and end of a text that is too long, an ellipsis between them."""
+    end = (width - 1) // 2
+    return cell[: width - 1 - end].append_text(_last(cell, end + 1))
+
+
 def _room(column: Column) -> int:
     """A fixed column is never narrower than its title; a flexible one has 0."""
     return max(column.width, cell_len(column.title)) if column.width else 0
@@ -394,6 +402,8 @@ def _fit(cell: Text, width: int, column: Column) -> Text:
         return Text("", end="", no_wrap=True)
     if column.tail and cell.cell_len > width > 0:
         cell = _last(cell, width)
+    if column.middle and cell.cell_len > width > 2:
+        cell = _both_ends(cell, width)
     cell.truncate(width, overflow="ellipsis")
     missing = width - cell.cell_len
     if missing > 0:

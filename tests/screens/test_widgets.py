@@ -107,6 +107,10 @@ def test_a_path_keeps_its_end() -> None:
     assert _fit(Text("faro/en/closing-time.md"), 12, tail).plain == "…ing-time.md"
     assert _fit(Text("faro/en/closing-time.md"), 12, head).plain == "faro/en/clo…"
     assert _fit(Text("東京都の図書館.md"), 8, tail).cell_len == 8
+    both = Column("", 0, middle=True)
+    assert _fit(Text("index_1_vectors_chunks"), 17, both).plain == "index_1_…s_chunks"
+    assert _fit(Text("東京都の図書館.md"), 8, both).cell_len == 8
+    assert _fit(Text("short"), 17, both).plain.strip() == "short"
 
 
 def test_a_row_is_found_by_any_of_its_cells() -> None:
