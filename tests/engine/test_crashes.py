@@ -65,6 +65,24 @@ def test_a_killed_child_is_reported_in_words_and_stays_reported() -> None:
     generator.close()
 
 
+def test_a_cancelled_prompt_is_not_the_cause_of_a_later_death() -> None:
+    """llama.cpp calls a computation that it was told to stop a failed one."""
+    path = model_path()
+    generator = load_generator(
+        ModelFile(path=str(path), name=path.stem, size=0), replace(SMALL, context=4096, batch=2048)
+    )
+    cancel = threading.Event()
+    reading = generator.generate("a lamp " * 1900, replace(SETTINGS, max_tokens=4), cancel)
+    next(reading)
+    threading.Timer(0.15, cancel.set).start()  # within the first batch, which takes several times as long
+    assert [*reading][-1].state == "cancelled"
+    os.kill(generator.model.pid, signal.SIGKILL)
+    with pytest.raises(EngineError) as died:
+        list(generator.generate("Hello", SETTINGS))
+    assert not [line for line in died.value.log if "fail" in line]
+    generator.close()
+
+
 def test_threads_that_wait_are_all_told() -> None:
     generator = load(model_path())
     seen: list[str] = []

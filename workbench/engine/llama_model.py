@@ -42,17 +42,24 @@ class NativeError(Exception):
 
 
 class EngineLog(LogReader):
-    """Receives llama.cpp's log: passes it to standard error, and reads it."""
+    """Receives llama.cpp's log: passes it to standard error, and reads it.
 
-    def __init__(self) -> None:
+    Args:
+        cancelled: whether the computation is being stopped: what the engine then calls a failure is none, and would be
+            read as the cause of a later death.
+    """
+
+    def __init__(self, cancelled: Callable[[], bool] = lambda: False) -> None:
         super().__init__()
+        self._cancelled = cancelled
         self._callback = ll.llama_log_callback(self._receive)  # kept: native code holds only its address
         ll.llama_log_set(self._callback, ctypes.c_void_p(0))
 
     def _receive(self, level: int, text: bytes, _: object) -> None:
         if level == LOG_DEBUG or text == b".":
             return
-        os.write(2, text)
+        if not (level == LOG_ERROR and self._cancelled()):
+            os.write(2, text)
         self.read(text.decode("utf-8", "replace").strip(), error=level == LOG_ERROR)
 
 
@@ -77,7 +84,7 @@ class NativeModel:
         self, path: str, settings: LoadSettings, on_progress: Callable[[float], None], cancelled: Callable[[], bool]
     ) -> None:
         started = time.perf_counter()
-        self.log = EngineLog()
+        self.log = EngineLog(cancelled)
         self._cancelled = cancelled
         self.on_progress: Callable[[], None] = lambda: None  # called many times within an evaluation
         ll.llama_backend_init()
