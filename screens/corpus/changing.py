@@ -88,10 +88,10 @@ class Changing(ModeScreen):
         keys, traces = [d.id for d in documents], answer == "traces"
         failed = self.failed(*documents)
 
-        def delete() -> tuple[tuple[DeleteCheck, ...], int]:
+        def work() -> tuple[tuple[DeleteCheck, ...], int]:
             return self.desk.delete_documents(keys, traces=traces), len(self.desk.exchange.snapshots())
 
-        self.jobs.read(self, delete, lambda found: self._deleted(*found), failed)
+        self.jobs.read(self, work, lambda found: self._deleted(*found), failed)
 
     def _deleted(self, checks: tuple[DeleteCheck, ...], snapshots: int) -> None:
         title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")

@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from screens.app import WorkbenchApp
 from screens.dialogs import ErrorDialog
 from screens.models.gauges import lately, sparkline, strip
+from screens.models.playground import Playground
 from screens.models.sampling import SamplingDialog, read_stops, stops_line
 from screens.models.transcript import PART, Transcript, Turn, cut
 from storage import open_store
@@ -60,6 +61,8 @@ async def open_playground(pilot: Pilot[int], desk: FakeDesk) -> Input:
     await settle(pilot)
     await pilot.press("p")
     await settle(pilot)
+    playground = pilot.app.screen.query_one(Playground)
+    await until(pilot, lambda: playground._model)  # which it is told of by the gauges' watch
     return pilot.app.screen.query_one("#say", Input)
 
 

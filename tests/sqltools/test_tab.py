@@ -116,7 +116,7 @@ async def test_a_question_asked_with_no_model_and_with_one(
         assert tools.query_one("#query", TextArea).text == "SELECT COUNT(*) AS n FROM alumnos"
         told = str(tools.query_one("#attempts", Static).content)
         assert "1 ✗ no such column: x" in told
-        assert "2 ✓ 1 rows" in told
+        assert "2 ✓ 1 row" in told
         assert [str(cell) for cell in tools.query_one(ResultGrid).rows[0].cells] == ["3"]
         tools.query_one("#query", TextArea).text = "SELECT 1"
         await settle(pilot)

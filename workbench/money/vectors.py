@@ -16,9 +16,9 @@ def vector_bytes(count: int, dimension: int, component: Component = "float32", r
     """Bytes of ``count`` vectors alone: no graph, no payload, no copies beyond ``replicas``.
 
     Raises:
-        UsageError: a count, dimension or number of replicas below 1.
+        UsageError: a negative count, a dimension or number of replicas below 1.
     """
-    if count < 1 or dimension < 1 or replicas < 1:
+    if count < 0 or dimension < 1 or replicas < 1:
         raise UsageError(
             tr("No such vectors"),
             tr(
