@@ -15,16 +15,13 @@ from tests.screens.fake_corpus import FakeBrowser, FakeCurator, FakeDoctor
 from tests.screens.fake_inspector import FakeInspector
 from tests.screens.fake_lab import FakeLab
 from tests.screens.fake_ladders import FakeLadders
-from tests.screens.fake_library import FakeNotes, FakePresets
+from tests.screens.fake_library import FakeModels
 from tests.screens.fake_playground import FakePlayground
 from tests.screens.fake_records import TEXTS, claim, context, fuse, models
 from tests.screens.fake_rerankers import FakeRerankers
 from tests.screens.fake_servers import FakeServers
 from workbench.desk import DeskStatus
-from workbench.engine.safer import safer
-from workbench.errors import EngineCause, EngineError, FilterError, NotFoundError
-from workbench.memory.grid import memory_grid
-from workbench.memory.room import Room, fit
+from workbench.errors import FilterError, NotFoundError
 from workbench.ports import Cancel, DeleteCheck, TraceSummary
 from workbench.records.answers import (
     Answer,
@@ -38,17 +35,9 @@ from workbench.records.answers import (
 )
 from workbench.records.corpus import Chunk, Collection, Document, IngestOutcome, IngestProgress, IngestRequest, Recipe
 from workbench.records.indexes import IndexState
-from workbench.records.library import HashProgress
 from workbench.records.models import (
     Gauges,
-    LoadedModel,
-    LoadProgress,
-    LoadSettings,
-    MemoryFit,
-    MemoryGrid,
-    MemorySplit,
     ModelFile,
-    SaferLoad,
 )
 from workbench.records.playground import Pulse
 from workbench.records.retrieval import (
@@ -79,30 +68,23 @@ class FakeIndexes:
         return ()
 
 
-class FakeDesk:
+class FakeDesk(FakeModels):
     """Answers like ``workbench.desk.Desk``. ``slow`` is the pause, in seconds, between steps of long work."""
 
     def __init__(self, *, empty: bool = False, slow: float = 0.0, copies: int = 0) -> None:
+        super().__init__(slow)
         self.path = Path("lab.db")
-        self.slow = slow
         self.settings: dict[str, str] = {}
         self.searched: list[str] = []
         self.warm = False
-        self.free = 23 << 30
         self.fail_ingest: Exception | None = None
         self._chunks: dict[str, Chunk] = {}
         self._texts: dict[str, str] = {}
         self._documents: dict[str, Document] = {}
         self._traces: list[Trace] = []
-        self._folders: list[str] = []
         self._chosen = "" if empty else "regulations-2026"
-        self.model: LoadedModel | None = None
-        self.idle_minutes = 0.0
         self.released = 0
-        self._notes, self._presets = FakeNotes(), FakePresets()
         self.deleted: list[str] = []
-        self._ended = ""
-        self.cause: EngineCause = "memory"
         if not empty:
             for name, parts in TEXTS.items():
                 self._add(name, parts)
@@ -429,80 +411,6 @@ class FakeDesk:
         return tuple(
             TraceSummary(t.id, "2026-03-02", t.query, "regulations-2026", "answered", 40.0) for t in self._traces
         )
-
-    # -- models ----------------------------------------------------------------------------------------------------
-
-    @property
-    def library(self) -> FakeDesk:
-        return self
-
-    def files(self, rescan: bool = False) -> tuple[ModelFile, ...]:
-        return () if not self._chosen and not self._folders else tuple(models())
-
-    def add_folder(self, path: str) -> None:
-        self._folders.append(path)
-
-    def open_model(
-        self, name: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
-    ) -> Iterator[LoadProgress]:
-        if "://" in name:
-            self.model = self.servers.use(name)
-            yield LoadProgress(1.0, model=self.model)
-        else:
-            yield from self.load(name, settings, cancel)
-
-    def load(
-        self, path: str, settings: LoadSettings | None = None, cancel: Cancel | None = None
-    ) -> Iterator[LoadProgress]:
-        file = next(m for m in models() if m.path == path)
-        if file.problem:
-            raise EngineError(
-                "The model did not load",
-                "The header names 0 layers.",
-                "Get the file anew.",
-                log=("llama: bad [block_count]", "exit 134"),
-            )
-        for step in range(10):
-            if cancel and cancel.wait(self.slow):
-                return
-            yield LoadProgress(step / 10, "reading tensors")
-        split = MemorySplit(92 << 20, 90 << 20, 99 << 20, 1 << 18)
-        asked = settings or LoadSettings()
-        self._ended = ""
-        self.model = LoadedModel(file, asked, asked.context, split, 212.0, 4242)
-        yield LoadProgress(1.0, model=self.model)
-
-    def memory(self, files: Sequence[ModelFile], settings: LoadSettings) -> tuple[MemoryFit, ...]:
-        return tuple(fit(file, settings, Room(self.free)) for file in files)
-
-    def memory_grid(self, file: ModelFile, settings: LoadSettings) -> MemoryGrid:
-        return memory_grid(file, settings, Room(self.free))
-
-    @property
-    def notes(self) -> FakeNotes:
-        return self._notes
-
-    @property
-    def presets(self) -> FakePresets:
-        return self._presets
-
-    def hash_files(self, cancel: Cancel | None = None) -> Iterator[HashProgress]:
-        return iter(())
-
-    def safer(self, error: EngineError, path: str, settings: LoadSettings) -> SaferLoad | None:
-        return safer(error, settings)
-
-    @property
-    def generator(self) -> FakeDesk | None:
-        return self if self._ended else None
-
-    @property
-    def death(self) -> EngineError:
-        return EngineError("The language model's process ended", self._ended, log=("last words",), cause=self.cause)
-
-    def unload(self) -> int:
-        self.model = None
-        return 226 << 20
 
     def close(self) -> None:
         """Nothing to close."""

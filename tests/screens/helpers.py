@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from typing import Any, cast
 
+from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from screens.app import WorkbenchApp
+from screens.evals.case import CasePane
 from tests.screens.fake_desk import FakeDesk
 
 SMALL = (80, 24)
@@ -69,3 +71,26 @@ def screen_text(app: WorkbenchApp) -> str:
     width, height = app.size
     lines = app.screen._compositor.render_strips(app.size)
     return "\n".join(strip.text[:width] for strip in lines[:height])
+
+
+async def on_evals(pilot: Pilot[int], *keys: str) -> str:
+    """Goes to Evals, presses keys one after another, and returns what is seen."""
+    await settle(pilot)
+    await pilot.press("f4")
+    await settle(pilot)
+    return await press(pilot, *keys)
+
+
+async def press(pilot: Pilot[int], *keys: str) -> str:
+    """Presses keys, each when what the one before it began has ended, and returns what is seen."""
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+    app = pilot.app
+    assert isinstance(app, WorkbenchApp)
+    return screen_text(app)
+
+
+def case_of(app: WorkbenchApp) -> str:
+    """The case in the stepper."""
+    return Content.from_markup(app.screen.query_one(CasePane).border_title or "").plain

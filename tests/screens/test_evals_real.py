@@ -18,8 +18,7 @@ from screens.evals.screen import EvalsScreen
 from screens.evals.sweeps import SweepDialog
 from screens.widgets.grid import Grid
 from storage import open_store
-from tests.screens.helpers import WIDE, screen_text, settle, type_text
-from tests.screens.test_evals import case_of, on_evals, press
+from tests.screens.helpers import WIDE, case_of, on_evals, press, screen_text, settle, type_text
 from workbench import paths
 from workbench.desk import Desk
 from workbench.evals.measuring.standings import standings, verdict_of

@@ -14,8 +14,7 @@ from screens.evals.sets import DatasetsScreen, WriteDialog
 from screens.help import HelpScreen
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle
-from tests.screens.test_evals import on_evals, press
+from tests.screens.helpers import SMALL, WIDE, app_on, on_evals, press, screen_text, sees, settle
 
 
 def with_model(desk: FakeDesk) -> FakeDesk:

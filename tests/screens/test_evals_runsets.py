@@ -21,8 +21,7 @@ from screens.evals.sweeps import SweepDialog
 from screens.style import plain
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, settle, until
-from tests.screens.test_evals import case_of, on_evals, press
+from tests.screens.helpers import SMALL, WIDE, app_on, case_of, on_evals, press, screen_text, settle, until
 from tests.screens.test_evals_review import with_model
 from workbench.evals.deciding.gates import parse_gates
 from workbench.ports import Cancel
