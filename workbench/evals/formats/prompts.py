@@ -155,11 +155,11 @@ def _rounds(context: Context, value: Any, pairs: bool) -> list[Any]:
     return list(value.items() if pairs and isinstance(value, Mapping) else value)
 
 
-@cache
 def _as_nunjucks_writes(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value
 
 
+@cache
 def _environment() -> Environment:
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, keep_trailing_newline=True, finalize=_as_nunjucks_writes
