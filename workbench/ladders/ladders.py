@@ -56,7 +56,7 @@ class Ladders:
 
     def elsewhere(self) -> int:
         """The process that measures in this file now, unless it is this one; else 0."""
-        return self._parts.benchmarks.alone.elsewhere()
+        return self._parts.benchmarks.elsewhere()
 
     def ladders(self) -> tuple[Ladder, ...]:
         """Newest first."""

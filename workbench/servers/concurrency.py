@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from workbench.errors import ServerError
-from workbench.evals.metrics.operation import nearest_rank
+from workbench.evals.metrics.operation import percentile
 from workbench.i18n import tr
 from workbench.ports import Cancel
 from workbench.records.answers import Message
@@ -101,10 +101,10 @@ def summary(url: str, model: str, rate: float, flights: Sequence[Flight]) -> Loa
     if not answered:
         nothing = LoadTest(url, model, rate, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, 0.0, len(flights), tuple(flights))
         return replace(nothing, sent=len(flights))
-    seconds = sorted(flight.seconds for flight in answered)
+    seconds = [flight.seconds for flight in answered]
     first = min(flight.sent_s for flight in answered)
     passed = max(flight.done_s for flight in answered) - first
-    ttft = sorted(flight.ttft_s for flight in answered if flight.ttft_s is not None)
+    ttft = [flight.ttft_s for flight in answered if flight.ttft_s is not None]
     mean = sum(seconds) / len(seconds)
     return LoadTest(
         url,
@@ -114,19 +114,14 @@ def summary(url: str, model: str, rate: float, flights: Sequence[Flight]) -> Loa
         in_system=_mean_count(answered) if passed else 0.0,
         little=len(answered) / passed * mean,
         mean_s=mean,
-        p50_s=_percentile(seconds, 0.5),
-        p95_s=_percentile(seconds, 0.95),
-        ttft_p50_s=_percentile(ttft, 0.5) if ttft else None,
+        p50_s=percentile(seconds, 0.5) or 0.0,
+        p95_s=percentile(seconds, 0.95) or 0.0,
+        ttft_p50_s=percentile(ttft, 0.5),
         tokens_per_second=sum(flight.output_tokens for flight in answered) / passed,
         failed=len(flights) - len(answered),
         flights=tuple(flights),
         sent=len(flights),
     )
-
-
-def _percentile(ordered: Sequence[float], q: float) -> float:
-    """By the nearest rank, as everywhere here."""
-    return ordered[nearest_rank(len(ordered), q) - 1]
 
 
 def _mean_count(flights: Sequence[Flight]) -> float:

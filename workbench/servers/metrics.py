@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from workbench.records.servers import ServerState
@@ -25,8 +24,8 @@ def gauges(text: str) -> dict[str, float]:
     return found
 
 
-def stated(told: Mapping[str, float], names: Mapping[str, Sequence[str]], state: ServerState) -> ServerState:
-    """``state`` with the fields that ``names`` gives names to, as far as the server tells them."""
+def stated(told: Mapping[str, float], names: Mapping[str, Sequence[str]]) -> ServerState:
+    """The fields that ``names`` gives names to, as far as the server tells them."""
     read = {
         field: next((told[name] for name in candidates if name in told), None) for field, candidates in names.items()
     }
@@ -35,4 +34,4 @@ def stated(told: Mapping[str, float], names: Mapping[str, Sequence[str]], state:
         for field, value in read.items()
         if value is not None and math.isfinite(value)
     }
-    return replace(state, **taken)
+    return ServerState(**taken)

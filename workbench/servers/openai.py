@@ -48,10 +48,12 @@ class OpenAi:
 
     def state(self, wire: Wire) -> ServerState | None:
         """From ``/metrics``, where it has gauges."""
-        state = ServerState()
+        if not self.metrics:
+            return None
         with suppress(ServerError):
-            state = stated(gauges(wire.text("/metrics")) if self.metrics else {}, self.metrics, state)
-        return state if state != ServerState() else None
+            state = stated(gauges(wire.text("/metrics")), self.metrics)
+            return state if state != ServerState() else None
+        return None
 
     def load(self, wire: Wire, model: str) -> None:
         """Nothing to be told: what it serves is loaded, or is with the first call."""
@@ -123,8 +125,7 @@ class OpenAi:
         """What holds the output to a schema or a grammar."""
         if not settings.json_schema:
             return {}
-        schema = {"name": "output", "schema": json.loads(settings.json_schema), "strict": True}
-        return {RESPONSE_FORMAT: {"type": "json_schema", "json_schema": schema}}
+        return _schema_format(json.loads(settings.json_schema))
 
     def _either(self, wire: Wire, path: str, body: Mapping[str, Any], cancel: Cancel | None) -> Iterator[Delta]:
         """The answer; a schema that is refused is sent again in the older form, which was refused before it began."""
@@ -244,15 +245,20 @@ class Tgi(OpenAi):
 
 def takes_json_schema(wire: Wire, model: str, schema: Mapping[str, Any]) -> bool:
     """Whether a server takes a schema as the dialect says it is sent. Raises ServerError for another refusal."""
-    held = {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
-    body = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "{}"}], RESPONSE_FORMAT: held}
+    body = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "{}"}]}
     try:
-        wire.post("/v1/chat/completions", body, reply_s=wire.timeouts.first)
+        wire.post("/v1/chat/completions", body | _schema_format(schema), reply_s=wire.timeouts.first)
     except ServerError as error:
         if RESPONSE_FORMAT in error.message:
             return False
         raise
     return True
+
+
+def _schema_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        RESPONSE_FORMAT: {"type": "json_schema", "json_schema": {"name": "output", "schema": schema, "strict": True}}
+    }
 
 
 def bad_embeddings(wire: Wire, asked: int, came: int) -> ServerError:
