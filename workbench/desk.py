@@ -435,8 +435,7 @@ class Desk:
         if "://" not in name:
             yield from self._library.load(name, settings, cancel)
             return
-        url, _, model = name.partition("#")
-        yield LoadProgress(1.0, model=self._servers.use(url, model).model)
+        yield LoadProgress(1.0, model=self._servers.use(name).model)
 
     def _load(self, path: str, settings: LoadSettings, cancel: Cancel | None) -> None:
         for _ in self.open_model(path, settings, cancel):

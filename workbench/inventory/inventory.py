@@ -16,18 +16,15 @@ from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.inventory.probe import SECONDS, probe
 from workbench.library import Library
-from workbench.money.costs import refuse_future
+from workbench.money.costs import STALE_DAYS, refuse_future
+from workbench.money.money import LOCAL
 from workbench.ports import Cancel, EntryRepository, Generator
 from workbench.records.inventory import Filter, Offer, Passed, ProbeReport
 from workbench.records.models import ModelFile
 from workbench.records.servers import ServedModel, Server, short_name
 from workbench.servers import Servers
 
-STALE_DAYS: Final = 90
-"""Facts that were true longer ago than this are marked as stale."""
 FILTERS: Final[tuple[Filter, ...]] = get_args(Filter)
-LOCAL: Final = "local"
-"""The provider of a model file on this machine."""
 
 
 class Inventory:

@@ -16,7 +16,7 @@ from workbench.records.money import CachePlan, Price, Usage
 
 MILLION: Final = 1_000_000
 STALE_DAYS: Final = 90
-"""A price looked up longer ago than this is marked as stale."""
+"""A price, or facts of an offer, looked up longer ago than this are marked as stale."""
 
 
 def call_cost(usage: Usage, price: Price) -> float:
@@ -56,9 +56,9 @@ def hit_ratio(usage: Usage) -> float | None:
     return usage.cache_read / usage.input if usage.input else None
 
 
-def is_stale(price: Price, today: date, days: int = STALE_DAYS) -> bool:
-    """It was looked up more than ``days`` days ago."""
-    return (today - price.checked).days > days
+def is_stale(price: Price, today: date) -> bool:
+    """It was looked up more than ``STALE_DAYS`` days ago."""
+    return (today - price.checked).days > STALE_DAYS
 
 
 def refuse_future(checked: date) -> None:

@@ -99,17 +99,17 @@ class Money:
             for one in added(sums, by)
         )
 
-    def mean_call(self, model: str = "") -> Usage | None:
-        """The mean call of the ledger, of one model or of all; None when it is empty."""
-        summed = self._ledger.mean(model)
+    def mean_call(self) -> Usage | None:
+        """The mean call of the ledger; None when it is empty."""
+        summed = self._ledger.total()
         if summed is None:
             return None
         n, used = summed.calls, summed.usage
         return Usage(round(used.fresh / n), round(used.output / n), round(used.cache_read / n))
 
-    def mean_seconds(self, model: str = "") -> float | None:
-        """Of a call of the ledger."""
-        summed = self._ledger.mean(model)
+    def mean_seconds(self) -> float | None:
+        """Of a call of the ledger; None when it is empty."""
+        summed = self._ledger.total()
         return summed.seconds / summed.calls if summed else None
 
     def speed(self, model: str) -> Speed | None:

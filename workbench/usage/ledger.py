@@ -46,10 +46,9 @@ class Ledger:
         """All calls ever, added up by what is named; in the order of the newest day."""
         return added(self._calls.sums(), by)
 
-    def mean(self, model: str = "") -> UsageSum | None:
-        """The sum of a model's calls (of all of them without one), to divide by; None when there is none."""
-        found = [s for s in self._calls.sums() if not model or s.model == model]
-        return added(found, ())[0] if found else None
+    def total(self) -> UsageSum | None:
+        """The sum of all calls, to divide by; None when there is none."""
+        return next(iter(self.sums(())), None)
 
     def fit(self, model: str, server: str = "") -> LatencyFit | None:
         """L = L0 + α·fresh + β·output over the model's stored calls; None when they can't tell."""
