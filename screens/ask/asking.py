@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from textual.binding import BindingType
 from textual.widgets import Input
@@ -47,9 +47,10 @@ class AskingScreen(ModeScreen):
         self._follows = False
         self._mode = 0
 
-    def answered_trace(self) -> Trace | None:
-        """What a follow-up goes on from."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # Ask has it
+
+        def answered_trace(self) -> Trace | None:
+            """What a follow-up goes on from."""
 
     def asked_so(self, options: AskOptions) -> AskOptions:
         """``options`` with both choices."""

@@ -143,17 +143,16 @@ class InspectingScreen(ModeScreen):
         super().__init__(desk, jobs)
         self.tuning: Tuning | None = None
 
-    def subject(self) -> Subject | None:
-        """What is looked at, None when nothing was found yet."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # Ask has them
 
-    def open_trace(self, trace_id: str, query: str) -> None:
-        """Shows a stored trace."""
-        raise NotImplementedError
+        def subject(self) -> Subject | None:
+            """What is looked at, None when nothing was found yet."""
 
-    def tuned(self) -> None:
-        """The settings of the next question changed."""
-        raise NotImplementedError
+        def open_trace(self, trace_id: str, query: str) -> None:
+            """Shows a stored trace."""
+
+        def tuned(self) -> None:
+            """The settings of the next question changed."""
 
     @property
     def ask_options(self) -> AskOptions:

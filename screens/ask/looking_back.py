@@ -66,13 +66,13 @@ class LookingBackScreen(ModeScreen):
         """The strip."""
         return self.query_one(Timeline)
 
-    def show_entry(self, entry: Entry) -> None:
-        """Shows an earlier keystroke: its question, its ranking, how it differs from ``timeline.before`` or the pin."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # Ask has them
 
-    def show_now(self) -> None:
-        """Shows what was being typed again."""
-        raise NotImplementedError
+        def show_entry(self, entry: Entry) -> None:
+            """Shows an earlier keystroke, and how its ranking differs from ``timeline.before`` or the pin."""
+
+        def show_now(self) -> None:
+            """Shows what was being typed again."""
 
     # -- what was typed --------------------------------------------------------------------------------------------
 

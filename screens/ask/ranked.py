@@ -37,25 +37,22 @@ class RankedScreen(LookingBackScreen):
         self._shown: tuple[dict[str, FusedHit], FusionResult | None] = {}, None
         self._search = Typed(jobs, self, self._call_search, self._found, self._search_failed)
 
-    def _found(self, request: Request, result: SearchResult) -> None:
-        """Shows what the newest keystroke found."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # Ask has them
 
-    def _search_failed(self, error: WorkbenchError) -> None:
-        """Tells why the newest keystroke found nothing."""
-        raise NotImplementedError
+        def _found(self, request: Request, result: SearchResult) -> None:
+            """Shows what the newest keystroke found."""
 
-    def _mark(self) -> None:
-        """An answer says whose it is."""
-        raise NotImplementedError
+        def _search_failed(self, error: WorkbenchError) -> None:
+            """Tells why the newest keystroke found nothing."""
 
-    def _submit(self) -> None:
-        """Searches for what stands in the fields."""
-        raise NotImplementedError
+        def _mark(self) -> None:
+            """An answer says whose it is."""
 
-    def _typed_now(self) -> Draft:
-        """What stands in the fields."""
-        raise NotImplementedError
+        def _submit(self) -> None:
+            """Searches for what stands in the fields."""
+
+        def _typed_now(self) -> Draft:
+            """What stands in the fields."""
 
     def _call_search(self, request: Request, cancel: Cancel) -> Iterator[SearchResult]:
         return self.desk.search_typed(request.query, request.options, cancel)
