@@ -48,6 +48,17 @@ def test_without_a_change_nothing_moves(store: Store, ask: Ask) -> None:
     assert result.fusion.hits == final_hits(trace)
     assert not result.notes
     assert result.changed == 0
+    assert not result.estimated
+
+
+def test_tokens_that_a_server_estimated_stay_estimates(store: Store, ask: Ask) -> None:
+    trace = ask()
+    context = stage(trace, "context", Context)
+    assert context is not None
+    guessed = replace(context, ledger=replace(context.ledger, estimated=True))
+    spans = [replace(span, output=guessed) if span.output == context else span for span in trace.spans]
+    material = Material(store, replace(trace, spans=tuple(spans)))
+    assert what_if(material, material.settings).estimated
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ class WhatIfResult:
         ranking, evidence_moves: against the trace, in the new order, those that left last.
         notes: what the trace can't tell ("only 50 hits are stored").
         decision: the support of that evidence against τ; None until it is weighed, and where it can't be.
-        estimated: no tokenizer has counted some of that evidence, so its tokens are near the true ones.
+        estimated: no tokenizer has counted all of that evidence, so its tokens are near the true ones.
     """
 
     settings: WhatIf

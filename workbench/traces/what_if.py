@@ -106,8 +106,9 @@ class Material:
         return sum(hit.chunk_id not in self._candidates for hit in hits)
 
     def estimates(self, evidence: Sequence[Evidence]) -> bool:
-        """Tokens of some of it are estimated."""
-        return any(piece.chunk_id not in self._tokens for piece in evidence)
+        """Tokens of some of it are estimated, here or by the trace already."""
+        known = self.context is not None and self.context.ledger.estimated
+        return known or any(piece.chunk_id not in self._tokens for piece in evidence)
 
     def budget(self, most: int | None) -> Budget:
         """The trace's own budget. Chunks that it didn't count are estimated: by their tokens for the embedder, where
