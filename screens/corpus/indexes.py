@@ -17,9 +17,9 @@ from screens.corpus.embedders import embedders_told
 from screens.corpus.figures import compared, described, measured
 from screens.dialogs import HELP, ChoiceDialog, ConfirmDialog, NoteDialog
 from screens.messages import Snapshot
-from screens.style import Line as Words
-from screens.style import Tone, content, count, duration, size
-from screens.tools.form import Answers, FormDialog, Line
+from screens.style import Line, Tone, content, count, duration, size
+from screens.tools.form import Answers, FormDialog
+from screens.tools.form import Line as FormLine
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.corpus.chunking import describe_recipe
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.desk import Desk
     from workbench.ports import Cancel
 
-MARKS: Final[dict[str, Words]] = {
+MARKS: Final[dict[str, Line]] = {
     "current": ("✓", Tone.GOOD),
     "kept": ("↶", Tone.ACCENT),
     "ready": ("●", Tone.ACCENT),
@@ -240,8 +240,10 @@ class IndexesScreen(ModalScreen[None]):
             return
         asked = cast("WorkbenchApp", self.app).ask_settings[0].filter
         lines = [
-            Line("recall-filter", tr("Filter"), asked, tr("all of it")),
-            Line("recall-dataset", tr("Dataset"), "", tr("the questions that were asked; chunks where there are few")),
+            FormLine("recall-filter", tr("Filter"), asked, tr("all of it")),
+            FormLine(
+                "recall-dataset", tr("Dataset"), "", tr("the questions that were asked; chunks where there are few")
+            ),
         ]
         dialog = FormDialog(tr("Measure recall against exact search"), lines, lambda answers: answers)
         self.app.push_screen(dialog, lambda answers: self._measure(state, answers) if answers is not None else None)
@@ -350,8 +352,8 @@ def _columns() -> list[Column]:
 
 def _row(state: IndexState) -> Row:
     index = state.index
-    name: Words = index.embedder.name if state.installed else (index.embedder.name, Tone.BAD)
-    documents: Words = count(state.complete)
+    name: Line = index.embedder.name if state.installed else (index.embedder.name, Tone.BAD)
+    documents: Line = count(state.complete)
     if not state.whole:
         documents = (f"{count(state.complete)}/{count(state.documents)}", Tone.WARN)
     cells = (

@@ -175,7 +175,7 @@ class LadderDecisionDialog(ModalScreen[Decided]):
         """What it is held against, the parts, and the whole as it will read."""
         first = next(iter(self._sentences.values()))
         against = [(key, one.base) for key, one in self._sentences.items()]
-        with VerticalScroll(classes="dialog decision") as box:
+        with VerticalScroll(classes="dialog") as box:
             box.border_title = content(tr("Decide on {kind}", kind=first.kind))
             box.border_subtitle = content(tr("ctrl+s stores · esc closes"))
             yield pick("against", tr("Against"), against, str(first.against))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -22,7 +22,7 @@ from workbench.i18n import tr
 Asked = TypeVar("Asked")
 
 
-class OrderDialog(ModalScreen[Asked], Generic[Asked]):
+class OrderDialog(ModalScreen[Asked]):
     """Dismisses with what ``_read`` makes of list and form, with None when it is left.
 
     Subclasses fill the list when they are mounted, and give what is declared below.

@@ -52,12 +52,13 @@ def _split_front_matter(source: str) -> tuple[str, dict[str, MetaValue], tuple[s
     if not found:
         endless = _ENDLESS.match(source)
         return source, {}, (tr("The front matter has no end and was kept as text."),) if endless else ()
-    language, read = ("TOML", read_toml) if found[1] == "+++" else ("YAML", read_yaml)
+    form, read = ("TOML", read_toml) if found[1] == "+++" else ("YAML", read_yaml)
     try:
         fields = read(found[2])
     except ValueError as error:
-        told = tr("The front matter is not valid {language} and was kept as text: {reason}", language=language,
-                  reason=error)  # fmt: skip
+        told = tr(
+            "The front matter is not valid {language} and was kept as text: {reason}", language=form, reason=error
+        )
         return source, {}, (told,)
     if fields is None:
         return source, {}, ()
