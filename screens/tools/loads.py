@@ -13,10 +13,11 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from screens.dialogs import CLOSE, HELP, ConfirmDialog
+from screens.dialogs import CLOSE, HELP, ConfirmDialog, ErrorDialog
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, Grid, Row
-from screens.work import Jobs
+from screens.work import Jobs, Latest
+from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.servers import LoadFigure, LoadTest, short_name
 from workbench.servers.loads import caveats
@@ -33,6 +34,13 @@ class Beside:
     before: LoadTest
     now: LoadTest
     figures: tuple[LoadFigure, ...]
+
+
+def read_beside(desk: Desk, test: LoadTest, other: LoadTest | None = None) -> Beside | None:
+    """A test beside another, else beside the one before it; None where there is none."""
+    loads = desk.servers.loads
+    before = other or loads.before(test)
+    return Beside(before, test, loads.figures(before, test)) if before else None
 
 
 class LoadTestsDialog(ModalScreen[None]):
@@ -53,6 +61,9 @@ class LoadTestsDialog(ModalScreen[None]):
         super().__init__()
         self._desk, self._jobs = desk, jobs
         self._tests = list(tests)
+        self._latest: Latest[tuple[LoadTest, LoadTest | None], Beside | None] = Latest(
+            jobs, self, lambda pair: read_beside(desk, *pair), self._show, self._failed
+        )
 
     def compose(self) -> ComposeResult:
         """The list over the comparison."""
@@ -87,21 +98,20 @@ class LoadTestsDialog(ModalScreen[None]):
         """The test under the cursor beside the marked one, else beside the one before."""
         grid = self.query_one(Grid)
         if not self._tests:
+            self._latest.drop()
             self.query_one("#beside", Static).update(content((tr("None yet: l makes one."), Tone.DIM)))
             return
         test = self._tests[int(grid.key)]
         marked = next((self._tests[int(key)] for key in sorted(grid.marked) if key != grid.key), None)
-        loads = self._desk.servers.loads
+        self._latest.submit((test, marked))
 
-        def beside() -> Beside | None:
-            other = marked or loads.before(test)
-            return Beside(other, test, loads.figures(other, test)) if other else None
-
-        self._jobs.read(self, beside, lambda found: self._show(test, found))
-
-    def _show(self, test: LoadTest, found: Beside | None) -> None:
+    def _show(self, pair: tuple[LoadTest, LoadTest | None], found: Beside | None) -> None:
+        test, _ = pair
         lines = beside_lines(found) if found else ["\n".join([load_title(test), *load_lines(test)])]
         self.query_one("#beside", Static).update(content(*lines))
+
+    def _failed(self, error: WorkbenchError) -> None:
+        self.app.push_screen(ErrorDialog(error))
 
     def action_drop(self) -> None:
         """Drops the one under the cursor, once that is meant."""

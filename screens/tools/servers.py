@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,7 +17,7 @@ from screens.style import Line, Tone, content, count, size
 from screens.tools.form import Answers, FormDialog, number
 from screens.tools.form import Line as FormLine
 from screens.tools.found import Kept, Known, change_lines, contract_lines, server_lines
-from screens.tools.loads import Beside, LoadTestsDialog, changed_lines
+from screens.tools.loads import LoadTestsDialog, changed_lines, read_beside
 from screens.tools.tab import FindingTab
 from screens.widgets.grid import Column, Grid, ListPane, Row
 from screens.work import Job
@@ -25,9 +25,6 @@ from workbench.i18n import tr
 from workbench.records.corpus import EmbedderInfo
 from workbench.records.servers import ContractReport, LoadTest, ServedModel, Server, short_name
 from workbench.servers.words import load_lines, load_progress, promise_name
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,16 +268,10 @@ class ServersTab(FindingTab):
         self._job = None
         if found is None:
             return
-        loads = self.desk.servers.loads
-
-        def beside() -> Beside | None:
-            before = loads.before(found)
-            return Beside(before, found, loads.figures(before, found)) if before else None
-
         told = "\n".join(load_lines(found))
         self.jobs.read(
             self,
-            beside,
+            lambda: read_beside(self.desk, found),
             lambda b: self._say(told, *(("\n\n", *changed_lines(b)) if b else ()), title=short_name(found.model)),
         )
 
@@ -290,7 +281,7 @@ class ServersTab(FindingTab):
         def show(found: tuple[LoadTest, ...]) -> None:
             self.app.push_screen(LoadTestsDialog(self.desk, self.jobs, found))
 
-        self.jobs.read(self, self.desk.servers.loads.all, show)
+        self.jobs.open(self, self.desk.servers.loads.all, show)
 
     def action_probe(self) -> None:
         """Layer by layer."""
