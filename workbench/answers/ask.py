@@ -153,17 +153,15 @@ class _Question:
             raise NoAnswerError("empty_corpus")
         self._index = index
         hits = yield from self._retrieval.first(index)
-        tried = [(yield from self._weighed(index, hits))]
-        for step in range(1, self._options.retries + 1):
-            best = max(tried, key=lambda one: one.support.score)
-            second = None
-            if best.support.score < self._threshold:
-                second = yield from self._second(index, best, step)
+        best = yield from self._weighed(index, hits)
+        tried = [best]
+        while best.support.score < self._threshold and len(tried) <= self._options.retries:
+            second = yield from self._second(index, best, len(tried))
             if second is None:
                 break
             tried.append(second)
+            best = max(best, second, key=lambda one: one.support.score)
         self._supports = tuple(one.support.score for one in tried)
-        best = max(tried, key=lambda one: one.support.score)
         terms, context, support = best.terms, best.context, best.support
         if support.score < self._threshold:  # of what was typed, as a guess at its spelling led to nothing, in all seen
             seen = [piece for one in tried for piece in one.context.evidence]
