@@ -49,9 +49,12 @@ def pick(name: str, label: str, choices: Sequence[tuple[str, str]], value: str) 
 def lanes_pick(lanes: tuple[Lane, ...]) -> Pick:
     """Both lanes, or one of them."""
     words = [("both", tr("both")), ("lexical", tr("lexical only")), ("dense", tr("dense only"))]
-    return pick(
-        "lanes", tr("Lanes"), words, next((key for key, value in LANES.items() if set(value) == set(lanes)), "both")
-    )
+    return pick("lanes", tr("Lanes"), words, lanes_key(lanes))
+
+
+def lanes_key(lanes: tuple[Lane, ...]) -> str:
+    """What ``lanes_pick`` shows of lanes, in whatever order they stand."""
+    return next((key for key, value in LANES.items() if set(value) == set(lanes)), "both")
 
 
 def fusion_pick(fusion: FusionMethod) -> Pick:

@@ -98,8 +98,8 @@ def _sql(trace: Trace) -> list[WalkStage]:
     stages = [WalkStage("query", tr("question"), "", "", True, partial(queried.question_page, trace))]
     for span in trace.spans:
         write = queried.schema_page if span.name == "schema" else queried.attempt_page
-        line = span_line(span)
-        stages.append(WalkStage(span.name, line.name, line.flow, line.ms, True, partial(write, span)))
+        if line := span_line(span):
+            stages.append(WalkStage(span.name, line.name, line.flow, line.ms, True, partial(write, span)))
     return stages
 
 

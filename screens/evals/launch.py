@@ -23,6 +23,7 @@ from screens.fields import (
     field,
     fraction,
     fusion_pick,
+    lanes_key,
     lanes_pick,
     number,
     pick,
@@ -66,7 +67,7 @@ def settings_of(config: RunConfig) -> dict[str, str]:
     """What the fields that ``read_settings`` reads show of a configuration, by their names."""
     search, ask = config.search, config.ask
     return {
-        "lanes": next((key for key, value in LANES.items() if set(value) == set(search.lanes)), "both"),
+        "lanes": lanes_key(search.lanes),
         "fusion": search.fusion,
         "candidates": str(search.candidates),
         "filter": search.filter,

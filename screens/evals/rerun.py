@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from workbench.desk import Desk
 
 RANKS: Final = 10
+_SEARCHED: Final = ("lanes", "fusion", "candidates", "filter")
+_WRITTEN: Final = ("max_output", "temperature")
+_ANSWERED: Final = ("evidence", "threshold", *_WRITTEN)
 FIELDS: Final[dict[Layer, tuple[str, ...]]] = {
-    "retrieval": ("lanes", "fusion", "candidates", "filter"),
-    "generation": ("model", "evidence", "threshold", "max_output", "temperature"),
-    "chain": (
-        *("model", "lanes", "fusion", "candidates", "filter"),
-        *("evidence", "threshold", "max_output", "temperature"),
-    ),
-    "model": ("model", "max_output", "temperature"),
+    "retrieval": _SEARCHED,
+    "generation": ("model", *_ANSWERED),
+    "chain": ("model", *_SEARCHED, *_ANSWERED),
+    "model": ("model", *_WRITTEN),
 }
 """What each layer can be asked again with."""
 RUN, NOW = "run", "now"

@@ -71,13 +71,13 @@ def _left(lanes: Iterable[Lane]) -> list[StageLine]:
 
 def of_trace(trace: Trace) -> list[StageLine]:
     """The stages that a trace has so far."""
-    return [span_line(span) for span in trace.spans if told_span(span)]
+    return [line for span in trace.spans if (line := span_line(span))]
 
 
-def span_line(span: TraceSpan) -> StageLine:
-    """One stage of a trace that ``told_span`` tells."""
-    name, flow, note = told_span(span) or (stage_name(span.name), "", "")
-    return StageLine(name, flow, milliseconds(span.duration_ms), note)
+def span_line(span: TraceSpan) -> StageLine | None:
+    """One stage of a trace, None where there is nothing to tell of it."""
+    told = told_span(span)
+    return StageLine(told[0], told[1], milliseconds(span.duration_ms), told[2]) if told else None
 
 
 def _lines(stages: Iterable[tuple[str, Stage, float | None]]) -> Iterable[StageLine]:
