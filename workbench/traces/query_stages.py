@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from workbench.i18n import tr
+from workbench.i18n import amounts, tr
 from workbench.records.answers import Judged
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Transformed
@@ -24,7 +24,7 @@ def transformed(stage: Transformed) -> tuple[str, str]:
     meant = [f"{one.word} → {one.suggestion}" for one in stage.corrections]
     texts = [] if meant else dict.fromkeys(v.name if stage.kind == "languages" else v.text for v in stage.variants)
     tokens = stage.prompt_tokens + stage.output_tokens
-    spent = tr("{count} tokens", count=f"{tokens:,}") if tokens else ""
+    spent = amounts.tokens(tokens) if tokens else ""
     flow = (
         tr("+{count} searches", count=stage.searches) if stage.variants else tr("suggested {count}", count=len(meant))
     )
@@ -49,7 +49,7 @@ def judged(stage: Judged) -> tuple[str, str]:
     told = [f"{tr(verdict)} {n}" for verdict, n in verdicts.items() if verdict]
     if verdicts[""]:
         told.append(tr("unscored {count}", count=verdicts[""]))
-    tokens = tr("{count} tokens", count=f"{stage.prompt_tokens + stage.output_tokens:,}")
+    tokens = amounts.tokens(stage.prompt_tokens + stage.output_tokens)
     return tr("judged {count}", count=len(stage.verdicts)), " · ".join([*told, stage.judge, tokens])
 
 

@@ -145,7 +145,7 @@ def _generation(stage: Generation) -> tuple[str, str]:
         stage.decode_tps and f"{stage.decode_tps:.1f} t/s",
         stage.stop_reason,
     ]
-    return tr("{count} tokens", count=stage.output_tokens), " · ".join(str(s) for s in speeds if s)
+    return amounts.tokens(stage.output_tokens), " · ".join(str(s) for s in speeds if s)
 
 
 def _decision(stage: Decision) -> tuple[str, str]:
