@@ -117,7 +117,8 @@ def strip(status: DeskStatus, width: int, series: Series, *, whole: bool = False
         return _unloaded(status, width)
     if whole:
         told = (*_speed(pulse, series), _context(pulse, 12), *_offload(status.model.offload, pulse.gauges))
-        return _flowing((*told, *_process(pulse.gauges, series), *_machine(status.gauges)), width)
+        lines = _flowing((*told, *_process(pulse.gauges, series), *_machine(status.gauges)), width)
+        return Content("\n").join(content(line) for line in lines)
     if width < ROOMY:
         small: Line = (("RSS ", Tone.DIM), size(pulse.gauges.rss))
         fallen = _offload(status.model.offload, pulse.gauges) if status.model.offload.reason else ()
@@ -151,22 +152,18 @@ def _served(status: DeskStatus, pulse: Pulse | None, width: int) -> Content:
 
 def _fitting(parts: Iterable[Line], width: int, gap: str = GAP) -> Line:
     """The parts beside each other, as many as there is room for."""
-    shown: list[Line] = []
-    for part in parts:
-        if shown and cell_len(plain((*shown, part))) > width:
-            break
-        shown += [part, gap]
-    return tuple(shown[:-1])
+    return next(iter(_flowing(parts, width, gap)), ())
 
 
-def _flowing(parts: Sequence[Line], width: int) -> Content:
+def _flowing(parts: Iterable[Line], width: int, gap: str = GAP) -> list[Line]:
     """All parts, in lines of at most ``width`` cells."""
-    lines, rest = [], list(parts)
-    while rest:
-        line = _fitting(rest, width)
-        lines.append(content(line))
-        del rest[: (len(line) + 1) // 2]
-    return Content("\n").join(lines)
+    lines: list[tuple[Line, ...]] = []
+    for part in parts:
+        if lines and cell_len(plain((*lines[-1], gap, part))) <= width:
+            lines[-1] += (gap, part)
+        else:
+            lines.append((part,))
+    return [*lines]
 
 
 def _speed(pulse: Pulse, series: Series) -> tuple[Line, ...]:
