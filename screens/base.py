@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -49,13 +50,13 @@ class ModeScreen(Screen[None]):
         yield from self.body()
         yield KeyBar()
 
+    @abstractmethod
     def body(self) -> Iterable[Widget]:
         """What is between the top line and the bar of keys."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reload(self) -> None:
         """Reads anew, in a worker, what the screen lists."""
-        raise NotImplementedError
 
     def legend(self) -> list[Fact]:
         """Signs that the screen writes, each with what it means; for the help."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from textual.binding import BindingType
 from textual.widgets import Input
@@ -47,10 +48,9 @@ class AskingScreen(ModeScreen):
         self._follows = False
         self._mode = 0
 
-    if TYPE_CHECKING:  # Ask has it
-
-        def answered_trace(self) -> Trace | None:
-            """What a follow-up goes on from."""
+    @abstractmethod
+    def answered_trace(self) -> Trace | None:
+        """What a follow-up goes on from."""
 
     def asked_so(self, options: AskOptions) -> AskOptions:
         """``options`` with both choices."""

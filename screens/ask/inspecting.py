@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
@@ -143,16 +144,17 @@ class InspectingScreen(ModeScreen):
         super().__init__(desk, jobs)
         self.tuning: Tuning | None = None
 
-    if TYPE_CHECKING:  # Ask has them
+    @abstractmethod
+    def subject(self) -> Subject | None:
+        """What is looked at, None when nothing was found yet."""
 
-        def subject(self) -> Subject | None:
-            """What is looked at, None when nothing was found yet."""
+    @abstractmethod
+    def open_trace(self, trace_id: str, query: str) -> None:
+        """Shows a stored trace."""
 
-        def open_trace(self, trace_id: str, query: str) -> None:
-            """Shows a stored trace."""
-
-        def tuned(self) -> None:
-            """The settings of the next question changed."""
+    @abstractmethod
+    def tuned(self) -> None:
+        """The settings of the next question changed."""
 
     @property
     def ask_options(self) -> AskOptions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -66,13 +67,13 @@ class LookingBackScreen(ModeScreen):
         """The strip."""
         return self.query_one(Timeline)
 
-    if TYPE_CHECKING:  # Ask has them
+    @abstractmethod
+    def show_entry(self, entry: Entry) -> None:
+        """Shows an earlier keystroke, and how its ranking differs from ``timeline.before`` or the pin."""
 
-        def show_entry(self, entry: Entry) -> None:
-            """Shows an earlier keystroke, and how its ranking differs from ``timeline.before`` or the pin."""
-
-        def show_now(self) -> None:
-            """Shows what was being typed again."""
+    @abstractmethod
+    def show_now(self) -> None:
+        """Shows what was being typed again."""
 
     # -- what was typed --------------------------------------------------------------------------------------------
 

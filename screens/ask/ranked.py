@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -37,22 +38,25 @@ class RankedScreen(LookingBackScreen):
         self._shown: tuple[dict[str, FusedHit], FusionResult | None] = {}, None
         self._search = Typed(jobs, self, self._call_search, self._found, self._search_failed)
 
-    if TYPE_CHECKING:  # Ask has them
+    @abstractmethod
+    def _found(self, request: Request, result: SearchResult) -> None:
+        """Shows what the newest keystroke found."""
 
-        def _found(self, request: Request, result: SearchResult) -> None:
-            """Shows what the newest keystroke found."""
+    @abstractmethod
+    def _search_failed(self, error: WorkbenchError) -> None:
+        """Tells why the newest keystroke found nothing."""
 
-        def _search_failed(self, error: WorkbenchError) -> None:
-            """Tells why the newest keystroke found nothing."""
+    @abstractmethod
+    def _mark(self) -> None:
+        """An answer says whose it is."""
 
-        def _mark(self) -> None:
-            """An answer says whose it is."""
+    @abstractmethod
+    def _submit(self) -> None:
+        """Searches for what stands in the fields."""
 
-        def _submit(self) -> None:
-            """Searches for what stands in the fields."""
-
-        def _typed_now(self) -> Draft:
-            """What stands in the fields."""
+    @abstractmethod
+    def _typed_now(self) -> Draft:
+        """What stands in the fields."""
 
     def _call_search(self, request: Request, cancel: Cancel) -> Iterator[SearchResult]:
         return self.desk.search_typed(request.query, request.options, cancel)

@@ -29,4 +29,3 @@ class ChunkTab(VerticalScroll, can_focus=True):
 
     def show(self, chunk: Chunk | None) -> None:
         """Shows ``chunk``; None where there is none to show."""
-        raise NotImplementedError

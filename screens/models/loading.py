@@ -5,6 +5,7 @@ A failure says why, and offers to try again with less where that may help.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,13 +36,13 @@ class LoadingScreen(ModeScreen):
         self._tried = ("", self._settings)
         self._loading: Job | None = None
 
+    @abstractmethod
     def change_settings(self, settings: LoadSettings) -> None:
         """Of the next load."""
-        raise NotImplementedError
 
+    @abstractmethod
     def loaded_or_not(self) -> None:
         """A load has ended, in whichever way."""
-        raise NotImplementedError
 
     def load(self, file: ModelFile) -> None:
         """Loads a file, unless one is being loaded."""

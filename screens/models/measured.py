@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar, cast
@@ -72,42 +73,42 @@ class MeasuredRoom(Room, Generic[Report, Step]):
         self._elsewhere = 0
 
     @property
-    def _stored(self) -> Stored:
-        raise NotImplementedError
+    @abstractmethod
+    def _stored(self) -> Stored: ...
 
-    def _number(self, report: Report) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def _number(self, report: Report) -> int: ...
 
+    @abstractmethod
     def _columns(self) -> list[Column]:
         """Of the table."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _title(self, shown: int, there: int) -> str:
         """Of the table, by how many of its rows are shown."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _read(self, number: int) -> None:
         """Reads a report, and draws it; 0 for the newest."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _draw(self) -> None:
         """All of it, to what is known now."""
-        raise NotImplementedError
 
-    def _draw_side(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _draw_side(self) -> None: ...
 
+    @abstractmethod
     def _describe(self, job: Job, step: Step) -> None:
         """Writes into the job how far it is; called by the thread that works."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _forms(self) -> tuple[tuple[ExportFormat, str], ...]:
         """What can be exported, and what is in it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _farewell(self, report: Report) -> tuple[str, str]:
         """Title and question before a report is deleted."""
-        raise NotImplementedError
 
     def _waits(self) -> Line:
         """That another process measures in the file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeVar
 
@@ -35,22 +36,22 @@ class OrderDialog(ModalScreen[Asked]):
         *HELP,
     ]
 
-    def _heading(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _heading(self) -> str: ...
 
     def _told(self) -> Iterable[Widget]:
         """What stands above the list."""
         return ()
 
-    def _columns(self) -> Sequence[Column]:
-        raise NotImplementedError
+    @abstractmethod
+    def _columns(self) -> Sequence[Column]: ...
 
-    def _fields(self) -> Iterable[Widget]:
-        raise NotImplementedError
+    @abstractmethod
+    def _fields(self) -> Iterable[Widget]: ...
 
+    @abstractmethod
     def _read(self) -> Asked:
         """Raises ValueError with a sentence."""
-        raise NotImplementedError
 
     def compose(self) -> ComposeResult:
         """The list over a form in columns."""

@@ -29,11 +29,9 @@ class ToolTab(Vertical):
 
     def reload(self) -> None:
         """Reads anew, in a worker, what it lists."""
-        raise NotImplementedError
 
     def entered(self) -> None:
         """The person opened it: what is used first takes the focus."""
-        raise NotImplementedError
 
 
 class KeyLine(Static):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -117,11 +118,11 @@ class FakeSets:
 
     # -- judges ----------------------------------------------------------------------------------------------------
 
-    def results(self, run_id: int) -> tuple[CaseResult, ...]:
-        raise NotImplementedError
+    @abstractmethod
+    def results(self, run_id: int) -> tuple[CaseResult, ...]: ...
 
-    def labels(self, run_id: int) -> tuple[Label, ...]:
-        raise NotImplementedError
+    @abstractmethod
+    def labels(self, run_id: int) -> tuple[Label, ...]: ...
 
     def judge(
         self, run_id: int, rubric: str = RUBRIC, against: int = 0, cancel: Cancel | None = None
