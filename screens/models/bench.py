@@ -77,8 +77,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         self._depth = 0
         self._file = ""
 
-    def empty(self) -> str:
-        """How to begin."""
+    def _wanted(self) -> str:
         return tr("Mark models with space, then measure them side by side here.")
 
     def _columns(self) -> list[Column]:
@@ -188,7 +187,7 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
         drawn, report = self.query_one("#bench-drawn", Static), self._report
         if report is None:
             pane.border_title = content(tr("Bench"))
-            drawn.update(content((self.empty(), Tone.DIM), "\n\n", ("n", Tone.ACCENT), " " + tr("begins one.")))
+            drawn.update(self._beginning())
         elif self._side == "bars":
             pane.border_title = content(tr("Speed, 95 % intervals"))
             drawn.update(bars(report, self._depth, width))

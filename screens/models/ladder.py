@@ -62,8 +62,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
         self._plotted = False
         self._file: ModelFile | None = None
 
-    def empty(self) -> str:
-        """How to begin."""
+    def _wanted(self) -> str:
         return tr("Put the cursor on an F16 or Q8_0 file above, then make its smaller quantizations here.")
 
     def _columns(self) -> list[Column]:
@@ -151,7 +150,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
         report, place = self._report, self._place()
         if report is None:
             pane.border_title = content(tr("Ladder"))
-            drawn.update(content((self.empty(), Tone.DIM), "\n\n", ("n", Tone.ACCENT), " " + tr("begins one.")))
+            drawn.update(self._beginning())
         elif self._plotted:
             pane.border_title = content(tr("KL over file size · lower left is better"))
             drawn.update(scatter(report, width, height))

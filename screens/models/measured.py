@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeV
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
 from screens.ask.words import write_text
 from screens.dialogs import ChoiceDialog, ConfirmDialog
 from screens.messages import BenchMoved, LadderMoved
 from screens.models.room import Room
-from screens.style import Line, Tone
+from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, ListPane, Row
 from screens.work import Job, Jobs
 from workbench.benchmarks.exports import ExportFormat
@@ -109,6 +110,14 @@ class MeasuredRoom(Room, Generic[Report, Step]):
     @abstractmethod
     def _farewell(self, report: Report) -> tuple[str, str]:
         """Title and question before a report is deleted."""
+
+    @abstractmethod
+    def _wanted(self) -> str:
+        """What to do where there is no report."""
+
+    def _beginning(self) -> Content:
+        """In place of figures."""
+        return content((self._wanted(), Tone.DIM), "\n\n", ("n", Tone.ACCENT), " " + tr("begins one."))
 
     def _waits(self) -> Line:
         """That another process measures in the file."""

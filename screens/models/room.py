@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.widgets import Static
 
-from screens.style import Tone, content
 from screens.widgets.facts import Fact
 from screens.work import Jobs
 
@@ -18,20 +15,12 @@ if TYPE_CHECKING:
 
 
 class Room(Vertical, can_focus=True):
-    """A tab of the Models screen. Subclasses give ``empty`` and, once there is something to show, their own widgets."""
+    """A tab of the Models screen."""
 
     def __init__(self, desk: Desk, jobs: Jobs) -> None:
         super().__init__()
         self.desk = desk
         self.jobs = jobs
-
-    def empty(self) -> str:
-        """What to do so that there is something to see here."""
-        return ""
-
-    def compose(self) -> ComposeResult:
-        """The empty state."""
-        yield Static(content((self.empty(), Tone.DIM)), classes="empty")
 
     def legend(self) -> list[Fact]:
         """Its signs, for the help."""
