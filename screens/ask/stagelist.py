@@ -15,14 +15,14 @@ from screens.widgets.stages import span_line
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Context, Judged, Prompt, Trace
 from workbench.records.queries import EvidenceCheck, FollowUp
-from workbench.records.retrieval import Transform, Transformed
+from workbench.records.retrieval import Transformed
+from workbench.retrieval.transforms import TRANSFORMS
 from workbench.traces.outcomes import of_tables
 from workbench.traces.stages import settled, stage
 from workbench.traces.telling import stage_name, told
 
 Write = Callable[[Page], object]
 
-TRANSFORMS: Final[tuple[Transform, ...]] = ("spelling", "languages", "split", "multi", "hyde")
 _PLAIN: Final[dict[type, Callable[[Any, Page], None]]] = {
     FollowUp: rounds.follow_page,
     Transformed: rounds.transformed_page,
