@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ from workbench.errors import MissingModelError, UsageError
 from workbench.indexing.adding import Given, add_embedder
 from workbench.indexing.catalogue import known_model, known_models, lint_embedder
 from workbench.ports import Embedder
-from workbench.records.corpus import EmbedderInfo, IngestRequest
+from workbench.records.corpus import IngestRequest
+from workbench.records.indexes import InstalledEmbedder
 from workbench.records.retrieval import SearchOptions
 
 E5 = paths.STARTER_EMBEDDER
@@ -128,6 +130,7 @@ def test_an_onnx_folder_is_copied_with_what_the_table_knows(models: Path, tmp_pa
         "sentence_bert_config.json": {"max_seq_length": 200},
         "config_sentence_transformers.json": {"prompts": {"query": "ask: ", "document": "text: "}},
     }
+    source = source.rename(tmp_path / "own")
     (source / "1_Pooling").mkdir()
     for file, values in own.items():
         (source / file).write_text(json.dumps(values), "utf-8")
@@ -141,8 +144,69 @@ def test_an_onnx_folder_is_copied_with_what_the_table_knows(models: Path, tmp_pa
     add_embedder(str(source), "nomic-embed-text-v1.5-so-called")
     card = json.loads((paths.embedders_folder() / "nomic-embed-text-v1.5-so-called/embedder.json").read_text("utf-8"))
     assert card["max_tokens"] <= 514  # its positions end there, whatever the table says of the name
-    embedder = open_embedder(paths.embedders_folder() / source.name)
+    embedder = open_embedder(paths.embedders_folder() / "my-multilingual-e5-small")
     assert embedder.info.fingerprint == open_embedder(models / "embedders" / E5).info.fingerprint
+
+
+def files_only(folder: Path, card: dict[str, object], name_or_path: str = "") -> Path:
+    """An ONNX folder that is never run, with its own ``embedder.json``."""
+    folder.mkdir()
+    for name in ("model.onnx", "tokenizer.json", "tokenizer_config.json"):
+        (folder / name).write_text("{}", "utf-8")
+    (folder / "config.json").write_text(json.dumps({"hidden_size": 384, "_name_or_path": name_or_path}), "utf-8")
+    if card:
+        (folder / "embedder.json").write_text(json.dumps(card), "utf-8")
+    return folder
+
+
+def installed_card(name: str) -> dict[str, object]:
+    found = json.loads((paths.embedders_folder() / name / "embedder.json").read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_what_a_folder_states_of_itself_is_taken_over(models: Path, tmp_path: Path) -> None:
+    stated = {"name": "own", "query_prefix": "ask: ", "passage_prefix": "text: ", "pooling": "cls", "max_tokens": 200}
+    own = files_only(tmp_path / "own", {**stated, "matryoshka": [128, "x"], "dimension": "many", "model_file": "../m"})
+    assert add_embedder(str(own)) == "own"
+    card = installed_card("own")
+    assert {name: card[name] for name in stated} == stated
+    assert (card["matryoshka"], card["dimension"], card["model_file"]) == ([128], 384, "model.onnx")
+    add_embedder(str(own), "other", Given(query=""))
+    assert (installed_card("other")["query_prefix"], installed_card("other")["passage_prefix"]) == ("", "text: ")
+
+
+def test_a_known_model_keeps_its_prefixes_under_another_name_and_lint_misses_them(models: Path, tmp_path: Path) -> None:
+    renamed = files_only(tmp_path / "downloaded", {}, "intfloat/multilingual-e5-small")
+    bare = {"name": "multilingual-e5-small", "query_prefix": "", "passage_prefix": ""}
+    add_embedder(str(renamed), "plain")
+    add_embedder(str(files_only(tmp_path / "stripped", bare)))
+    plain = installed_card("plain")
+    assert (plain["query_prefix"], plain["passage_prefix"]) == ("query: ", "passage: ")
+    desk = Desk(open_store(tmp_path / "w.db"))
+    try:
+        assert desk.indexes.lint_embedder("plain") == ()
+        told = [finding.message for finding in desk.indexes.lint() if finding.about == "stripped"]
+    finally:
+        desk.close()
+    assert told == [
+        "Its questions get the prefix “”; it was trained with “query: ”.",
+        "Its passages get the prefix “”; it was trained with “passage: ”.",
+    ]
+
+
+@pytest.mark.model
+def test_a_chat_model_taken_for_an_embedder_is_told(models: Path, tmp_path: Path) -> None:
+    add_embedder(str(models / "gguf" / paths.STARTER_MODEL), "chat")
+    add_embedder(str(embedding_gguf(tmp_path / "bert.gguf", "MEAN")), "bert")
+    desk = Desk(open_store(tmp_path / "w.db"))
+    try:
+        told = {finding.about: finding for finding in desk.indexes.lint()}
+    finally:
+        desk.close()
+    assert set(told) == {"chat"}
+    assert told["chat"].level == "warning"
+    assert "chat model" in told["chat"].message
 
 
 def test_what_is_no_embedder_is_refused_and_leaves_nothing(models: Path, tmp_path: Path) -> None:
@@ -178,8 +242,10 @@ def test_other_packages_add_runtimes(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_the_table_finds_each_model_by_its_names_and_agrees_with_itself() -> None:
     for model in known_models():
         prefixes = (model.query_prefix, model.passage_prefix)
-        info = EmbedderInfo(model.names[0], "f", model.dimension, model.max_tokens, *prefixes, model.pooling, True)
+        info = InstalledEmbedder(model.names[0], "onnx", model.dimension, model.max_tokens, *prefixes, model)
         assert list(lint_embedder(info)) == []
+        bare = list(lint_embedder(replace(info, query_prefix="", passage_prefix="")))
+        assert [finding.level for finding in bare] == ["error" for prefix in prefixes if prefix]
         assert all(known_model(f"some/{name.upper()}-q8") is model for name in model.names)
         assert all(0 < cut <= model.dimension for cut in model.matryoshka)
         assert model.licence

@@ -179,9 +179,9 @@ def test_lint_tells_prefixes_and_foreign_indexes(lab: Lab) -> None:
     messages = [finding.message for finding in lab.indexes.lint()]
     assert any("isn't the one that made it" in message for message in messages)
     assert any(message == "Only passages get a prefix." for message in messages)
-    wrong = replace(INFO, name="multilingual-e5-small", dimension=384, max_tokens=600, query_prefix="")
-    lab.installed["multilingual-e5-small"] = HashEmbedder(wrong)
-    told = [finding for finding in lab.indexes.lint() if finding.about == "multilingual-e5-small"]
+    wrong = replace(INFO, name="my-multilingual-e5-small", dimension=384, max_tokens=600, query_prefix="")
+    lab.installed["my-multilingual-e5-small"] = HashEmbedder(wrong)
+    told = [finding for finding in lab.indexes.lint() if finding.about == "my-multilingual-e5-small"]
     assert ["no longer fit" in finding.message for finding in told].count(True) == 1
     assert any("reads 512" in finding.message for finding in told)
 

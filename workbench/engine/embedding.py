@@ -56,6 +56,7 @@ class EmbedderCard:
     Attributes:
         model_file: in the folder, or an absolute path.
         runtime: one of ``workbench.engine.embedding_models``.
+        kind: the model's own name, where the table of known models has it; "" when the card doesn't tell.
     """
 
     name: str
@@ -68,9 +69,10 @@ class EmbedderCard:
     model_file: str
     runtime: str = "onnx"
     matryoshka: tuple[int, ...] = ()
+    kind: str = ""
 
 
-_REQUIRED: Final = tuple(name for name in EmbedderCard.__slots__ if name not in ("runtime", "matryoshka"))
+_REQUIRED: Final = tuple(name for name in EmbedderCard.__slots__ if name not in ("runtime", "matryoshka", "kind"))
 
 
 def read_card(folder: Path) -> EmbedderCard:
@@ -81,6 +83,7 @@ def read_card(folder: Path) -> EmbedderCard:
             **{name: fields[name] for name in _REQUIRED},
             runtime=str(fields.get("runtime", "onnx")),
             matryoshka=tuple(map(int, fields.get("matryoshka", ()))),
+            kind=str(fields.get("kind", "")),
         )
     except FileNotFoundError:
         raise _missing(folder, CARD) from None

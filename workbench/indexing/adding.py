@@ -39,7 +39,8 @@ class Given:
     """What is said of a model.
 
     Attributes:
-        query, passage: put before texts; None: as the table of known models says, or the model's own files.
+        query, passage: put before texts; None: as the folder's own card says, the table of known models, or what else
+            the model's files tell.
         cut_to: dimensions that it was trained to be cut to (Matryoshka).
     """
 
@@ -73,25 +74,32 @@ def add_embedder(source: str, name: str = "", given: Given = Given()) -> str:
 
 
 def _onnx(folder: Path, name: str, given: Given, told: dict[str, Any]) -> str:
+    """``told``: what fastembed says of it; nothing: the folder's own card is asked."""
     models = sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
     if told:
         models = [folder / told["model_file"]]
-    model = next((m for m in models if m.stem == "model"), next(iter(models), None))
+    said = told or _json(folder / CARD)
+    model = min(models, key=lambda m: (m.name != said.get("model_file"), m.stem != "model"), default=None)
     missing = [part for part in _BESIDE[:2] if not (folder / part).is_file()]
     if model is None or missing:
         raise _no_embedder(folder)
     config, tokenizer = _json(folder / "config.json"), _json(folder / "tokenizer_config.json")
-    known = known_model(name)
+    kind = _kind(name, said.get("name"), config.get("_name_or_path"), folder.name)
+    known = known_model(kind)
     says = (
+        said.get("max_tokens"),
         tokenizer.get("model_max_length"),
         config.get("max_position_embeddings"),
         _json(folder / "sentence_bert_config.json").get("max_seq_length"),
     )
     lengths = [n for n in (*says, known.max_tokens if known else None) if isinstance(n, int) and 0 < n < 10**6]
+    sizes = (said.get("dimension"), config.get("hidden_size"), known.dimension if known else 0)
+    poolings = (said.get("pooling"), _pooling(folder), known.pooling if known else "mean")
     card = {
-        "dimension": told.get("dimension") or config.get("hidden_size") or (known.dimension if known else 0),
+        "kind": kind,
+        "dimension": next((n for n in sizes if isinstance(n, int) and n > 0), 0),
         "max_tokens": min(lengths, default=_LONGEST),
-        "pooling": told.get("pooling") or _pooling(folder) or (known.pooling if known else "mean"),
+        "pooling": next(str(p) for p in poolings if p and isinstance(p, str)),
         "model_file": model.name,
         "runtime": "onnx",
     }
@@ -99,7 +107,37 @@ def _onnx(folder: Path, name: str, given: Given, told: dict[str, Any]) -> str:
     for file in (*model.parent.glob(f"{model.name}*"), *(folder / part for part in _BESIDE)):
         if file.is_file():
             shutil.copyfile(file, target / file.name)
-    return _write_card(target, card, given, _own(folder))
+    return _write_card(target, card, _first_said(given, _carded(said), _tabled(kind), _own(folder)))
+
+
+def _kind(name: str, *others: object) -> str:
+    """The first of its names that the table of known models has, "" when it has none."""
+    return next((str(one) for one in (name, *others) if isinstance(one, str) and known_model(one)), "")
+
+
+def _first_said(*sources: Given) -> Given:
+    """Of each field what the first source says that says anything of it."""
+    query = next((source.query for source in sources if source.query is not None), "")
+    passage = next((source.passage for source in sources if source.passage is not None), "")
+    return Given(query, passage, next((source.cut_to for source in sources if source.cut_to), ()))
+
+
+def _carded(card: dict[str, Any]) -> Given:
+    """What a folder's ``embedder.json`` says: whoever wrote it knew the model."""
+    query, passage = (
+        text if isinstance(text := card.get(field), str) else None for field in ("query_prefix", "passage_prefix")
+    )
+    return Given(query, passage, _whole_numbers(card.get("matryoshka")))
+
+
+def _tabled(kind: str) -> Given:
+    """What the table of known models says. Its cuts are read from it whenever they are asked for."""
+    known = known_model(kind)
+    return Given(known.query_prefix, known.passage_prefix) if known else Given()
+
+
+def _whole_numbers(value: object) -> tuple[int, ...]:
+    return tuple(n for n in value if isinstance(n, int)) if isinstance(value, list) else ()
 
 
 def _pooling(folder: Path) -> str:
@@ -112,9 +150,8 @@ def _own(folder: Path) -> Given:
     """What its own files say of prompts (as sentence-transformers writes them) and of cuts."""
     said = _json(folder / "config_sentence_transformers.json").get("prompts")
     prompts = {name: text for name, text in said.items() if isinstance(text, str)} if isinstance(said, dict) else {}
-    cut = _json(folder / "config.json").get("matryoshka_dimensions")
-    fewer = tuple(d for d in cut if isinstance(d, int)) if isinstance(cut, list) else ()
-    return Given(prompts.get("query", ""), prompts.get("document", prompts.get("passage", "")), fewer)
+    fewer = _whole_numbers(_json(folder / "config.json").get("matryoshka_dimensions"))
+    return Given(prompts.get("query"), prompts.get("document", prompts.get("passage")), fewer)
 
 
 def _gguf(path: Path, name: str, given: Given) -> str:
@@ -124,15 +161,17 @@ def _gguf(path: Path, name: str, given: Given) -> str:
         raise _no_embedder(path) from None
     if file.problem or not file.embedding or pooling == "rank":
         raise _no_embedder(path)
-    known = known_model(name)
+    kind = _kind(name, path.stem)
+    known = known_model(kind)
     card = {
+        "kind": kind,
         "dimension": file.embedding,
         "max_tokens": min(file.context or _LONGEST, known.max_tokens if known else _LONGEST_GGUF, _LONGEST_GGUF),
         "pooling": pooling or (known.pooling if known else "mean"),
         "model_file": str(path),
         "runtime": "gguf",
     }
-    return _write_card(_new_folder(name), card, given)
+    return _write_card(_new_folder(name), card, _first_said(given, _tabled(kind)))
 
 
 def _fetched(model: str, name: str, given: Given) -> str:
@@ -148,18 +187,14 @@ def _fetched(model: str, name: str, given: Given) -> str:
                 ),
                 tr("Check the name and the network; fastembed's catalogue lists what there is."),
             )
-        told = json.loads(done.stdout.strip().splitlines()[-1])
+        told = json.loads(done.stdout.strip().splitlines()[-1]) | {"name": model}
         return _onnx(Path(told["folder"]), name or model.rpartition("/")[2], given, told)
 
 
-def _write_card(folder: Path, card: dict[str, Any], given: Given, own: Given = Given("", "")) -> str:
-    """``own``: what the model's files say of it."""
-    known = known_model(folder.name)
-    query = given.query if given.query is not None else known.query_prefix if known else own.query
-    passage = given.passage if given.passage is not None else known.passage_prefix if known else own.passage
-    cut = given.cut_to or own.cut_to
-    card |= {"matryoshka": sorted(cut, reverse=True)} if cut else {}
-    whole = {"name": folder.name, "query_prefix": query, "passage_prefix": passage, "normalised": True, **card}
+def _write_card(folder: Path, card: dict[str, Any], said: Given) -> str:
+    card |= {"matryoshka": sorted(said.cut_to, reverse=True)} if said.cut_to else {}
+    prefixes = {"query_prefix": said.query, "passage_prefix": said.passage}
+    whole = {"name": folder.name, **prefixes, "normalised": True, **card}
     (folder / CARD).write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
     return folder.name
 

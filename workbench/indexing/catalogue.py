@@ -10,8 +10,8 @@ from pathlib import Path
 from workbench.i18n import tr
 from workbench.ports import Store
 from workbench.records.codec import decode
-from workbench.records.corpus import EmbedderInfo, Index
-from workbench.records.indexes import KnownModel, LintFinding
+from workbench.records.corpus import Index
+from workbench.records.indexes import InstalledEmbedder, KnownModel, LintFinding
 
 _TABLE = Path(__file__).with_name("known_embedders.toml")
 
@@ -44,9 +44,16 @@ def language_words(model: KnownModel) -> str:
     return tr("English") if model.languages == "English" else model.languages
 
 
-def lint_embedder(info: EmbedderInfo) -> Iterator[LintFinding]:
+def lint_embedder(info: InstalledEmbedder) -> Iterator[LintFinding]:
     """Prefixes, length and dimension against the table; one prefix alone where the table doesn't know the model."""
-    known = known_model(info.name)
+    known = info.known
+    if not info.pooled:
+        yield LintFinding(
+            "warning",
+            info.name,
+            tr("Its file doesn't say how it pools: most likely it is a chat model, whose vectors find little."),
+            tr("Take a model that is made for embedding: workbench embedders list --known"),
+        )
     if known is None:
         if bool(info.query_prefix) != bool(info.passage_prefix):
             side = tr("questions") if info.query_prefix else tr("passages")
@@ -72,7 +79,7 @@ def lint_embedder(info: EmbedderInfo) -> Iterator[LintFinding]:
         yield LintFinding("warning", info.name, message, tr("Check that the folder is the model it is named after."))
 
 
-def _prefixes(info: EmbedderInfo, known: KnownModel) -> Iterator[LintFinding]:
+def _prefixes(info: InstalledEmbedder, known: KnownModel) -> Iterator[LintFinding]:
     sides = (
         (tr("questions"), info.query_prefix, known.query_prefix),
         (tr("passages"), info.passage_prefix, known.passage_prefix),

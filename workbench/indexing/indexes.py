@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench.corpus.chunking import describe_recipe
-from workbench.errors import MissingModelError, UsageError
+from workbench.errors import EngineError, MissingModelError, UsageError
 from workbench.i18n import tr
 from workbench.indexing.building import Builder
 from workbench.indexing.catalogue import lint_embedder, lint_index
@@ -243,12 +243,7 @@ class Indexes:
 
     def lint(self) -> tuple[LintFinding, ...]:
         """What is wrong with installed embedders, and with indexes because of theirs; errors first."""
-        found: list[LintFinding] = []
-        for name in self._embedders.names():
-            try:
-                found += lint_embedder(self._embedders.named(name).info)
-            except MissingModelError as error:
-                found.append(LintFinding("error", name, error.message, error.remedy))
+        found = [finding for one in self.embedders() for finding in self._of_embedder(one)]
         for collection in self._store.corpus.collection_names():
             for index in self._store.corpus.indexes(collection):
                 if index.status != "retired":
@@ -256,6 +251,18 @@ class Indexes:
                     alike = index.embedder.name in self._embedders.names()
                     found += lint_index(self._store, index, installed=there, same_name=alike)
         return tuple(sorted(found, key=lambda finding: finding.level != "error"))
+
+    def lint_embedder(self, name: str) -> tuple[LintFinding, ...]:
+        """What is wrong with the installed embedder of that name."""
+        return tuple(finding for one in self.embedders() if one.name == name for finding in self._of_embedder(one))
+
+    def _of_embedder(self, one: InstalledEmbedder) -> Iterator[LintFinding]:
+        try:
+            self._embedders.named(one.name)
+        except (EngineError, MissingModelError) as error:
+            yield LintFinding("error", one.name, error.message, error.remedy)
+        else:
+            yield from lint_embedder(one)
 
     def _embedder(self, name: str, current: Index) -> Embedder:
         if not name:

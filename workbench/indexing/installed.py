@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench import paths
 from workbench.engine.embedding import EmbedderCard, list_embedders, read_card
+from workbench.engine.gguf_header import HeaderError, read_pooling
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.indexing.catalogue import cuts, known_model
@@ -31,6 +32,8 @@ def installed_embedders(store: Store, embedders: Embedders) -> tuple[InstalledEm
 
 
 def _installed(name: str, card: EmbedderCard | EmbedderInfo, *, default: bool, indexes: int) -> InstalledEmbedder:
+    kind = card.kind or card.name if isinstance(card, EmbedderCard) else card.name
+    known = known_model(kind)
     return InstalledEmbedder(
         name,
         card.runtime if isinstance(card, EmbedderCard) else tr("server"),
@@ -38,8 +41,17 @@ def _installed(name: str, card: EmbedderCard | EmbedderInfo, *, default: bool, i
         card.max_tokens,
         card.query_prefix,
         card.passage_prefix,
-        known_model(card.name),
+        known,
         default,
         indexes,
-        cuts=cuts(card.name, card.dimension, card.matryoshka),
+        cuts=cuts(kind, card.dimension, card.matryoshka),
+        pooled=known is not None or not isinstance(card, EmbedderCard) or _says_how_it_pools(name, card),
     )
+
+
+def _says_how_it_pools(name: str, card: EmbedderCard) -> bool:
+    """A chat model's GGUF file doesn't; an ONNX model is no chat model."""
+    try:
+        return card.runtime != "gguf" or bool(read_pooling(paths.embedders_folder() / name / card.model_file))
+    except (HeaderError, OSError):  # a file that is gone is told where it is opened
+        return True

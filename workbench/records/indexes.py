@@ -198,6 +198,7 @@ class InstalledEmbedder:
         default: new collections get it.
         problem: why it can't be used.
         cuts: fewer components that its vectors can be cut to.
+        pooled: it is known how it makes one vector of its tokens'; else it is most likely a chat model.
     """
 
     name: str
@@ -211,6 +212,7 @@ class InstalledEmbedder:
     indexes: int = 0
     problem: str = ""
     cuts: tuple[int, ...] = ()
+    pooled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from workbench.cli.front import FrontEnds
 from workbench.i18n import tr
 from workbench.indexing.adding import CATALOGUE, Given, add_embedder
 from workbench.indexing.catalogue import known_models, language_words
-from workbench.records.indexes import InstalledEmbedder, KnownModel
+from workbench.records.indexes import InstalledEmbedder, KnownModel, LintFinding
 
 
 @click.group()
@@ -103,15 +103,25 @@ def _listed(dimensions: Sequence[int]) -> str:
 @embedders.command()
 @click.argument("source")
 @click.option("--name", default="", help="What to call it [its own name].")
-@click.option("--query-prefix", help="Put before questions [as the table of known models says].")
-@click.option("--passage-prefix", help="Put before passages [as the table of known models says].")
+@click.option("--query-prefix", help="Put before questions [as the model's files or the table of known models say].")
+@click.option("--passage-prefix", help="Put before passages [as the model's files or the table of known models say].")
 @click.option("--cut-to", multiple=True, type=click.IntRange(1), help="It was trained to be cut to; may be repeated.")
-def add(source: str, name: str, query_prefix: str | None, passage_prefix: str | None, cut_to: tuple[int, ...]) -> None:
+@click.pass_obj
+def add(
+    front: FrontEnds,
+    source: str,
+    name: str,
+    query_prefix: str | None,
+    passage_prefix: str | None,
+    cut_to: tuple[int, ...],
+) -> None:
     """Adds an embedder: an ONNX folder, a GGUF file, or fastembed:NAME (this uses the network)."""
     if source.startswith(CATALOGUE):
         say(tr("Fetching {name} over the network…", name=source.removeprefix(CATALOGUE)), err=True)
     added = add_embedder(source, name, Given(query_prefix, passage_prefix, cut_to))
     say(tr("“{name}” is installed. Build an index with it: workbench indexes build -e {name}", name=added))
+    with front.glance() as desk:
+        _tell(desk.indexes.lint_embedder(added))
 
 
 @embedders.command()
@@ -124,13 +134,17 @@ def lint(front: FrontEnds, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        for finding in found:
-            say(f"{'✗' if finding.level == 'error' else '~'} {finding.about}: {finding.message}", newlines=False)
-            say(f"  → {finding.remedy}")
+        _tell(found)
         if not found:
             say(tr("Nothing is wrong."))
     if any(finding.level == "error" for finding in found):
         sys.exit(1)
+
+
+def _tell(found: Sequence[LintFinding]) -> None:
+    for finding in found:
+        say(f"{'✗' if finding.level == 'error' else '~'} {finding.about}: {finding.message}", newlines=False)
+        say(f"  → {finding.remedy}")
 
 
 COMMANDS = (embedders,)
