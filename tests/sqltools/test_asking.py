@@ -106,7 +106,9 @@ def test_the_schema_is_linked_by_what_the_tables_hold(store: Store, school: Path
 
 def test_a_model_is_not_told_what_it_may_not_read(store: Store, school: Path) -> None:
     model = Scripted("SELECT 1")
-    policy = Policy(frozenset({"pagos", "alumnos"}), frozenset({"alumnos.dni"}), filters={"pagos": "campus = 'Norte'"})
+    policy = Policy(
+        frozenset({"pagos", "alumnos"}), frozenset({"alumnos.dni"}), filters={"pagos": ("campus = 'Norte'",)}
+    )
     list(SqlTools(store, lambda: cast(Generator, model)).ask(QUESTION, school, policy))
     assert "CREATE TABLE pagos" in model.sent[0]
     for kept in ("dni", "fichas", "'Centro'"):

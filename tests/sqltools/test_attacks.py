@@ -116,7 +116,7 @@ def test_nothing_beyond_the_policy_is_read(tools: SqlTools, school: Path, sql: s
     ],
 )
 def test_only_the_persons_own_rows_come_out(tools: SqlTools, school: Path, sql: str) -> None:
-    policy = Policy(filters={"pagos": "campus = 'Norte'"}, rewrite=True)
+    policy = Policy(filters={"pagos": ("campus = 'Norte'",)}, rewrite=True)
     verdict = tools.check(sql, school, policy)
     assert verdict.accepted, verdict.refusal
     assert "Centro" not in str(tools.run(verdict, school, policy).rows)
@@ -131,7 +131,7 @@ def test_only_the_persons_own_rows_come_out(tools: SqlTools, school: Path, sql: 
     ],
 )
 def test_own_rows_are_not_reached_around(tools: SqlTools, school: Path, sql: str) -> None:
-    assert not tools.check(sql, school, Policy(filters={"pagos": "campus = 'Norte'"}, rewrite=True)).accepted
+    assert not tools.check(sql, school, Policy(filters={"pagos": ("campus = 'Norte'",)}, rewrite=True)).accepted
 
 
 def test_an_endless_query_ends(tools: SqlTools, school: Path) -> None:

@@ -55,8 +55,16 @@ def test_rows_are_cut_where_nothing_is_rewritten(tools: SqlTools, school: Path) 
 def test_only_sums_come_out(tools: SqlTools, school: Path) -> None:
     policy = Policy(aggregate=True)
     assert tools.check("SELECT campus, SUM(importe) FROM pagos GROUP BY campus", school, policy).accepted
-    for sql in ("SELECT nombre FROM alumnos", "SELECT COUNT(*) FROM pagos UNION ALL SELECT nombre FROM alumnos"):
-        assert not tools.check(sql, school, policy).accepted
+    for told in ("max(importe) - min(importe)", "total(importe)", "count(*) FILTER (WHERE importe > 50)",
+                 "round(avg(importe), 2)", "'n = ' || count(DISTINCT estado)"):  # fmt: skip
+        assert tools.check(f"SELECT {told} FROM pagos", school, policy).accepted, told
+    for told in ("nombre", "*", "group_concat(nombre)", "string_agg(nombre, ',')", "json_group_array(nombre)",
+                 "json_group_object(dni, nombre)", "max(nombre)", "min(dni)", "max(nombre, dni)", "count(*) || nombre",
+                 "count(*) || json_group_array(nombre)", "first_value(nombre) OVER ()", "sum(alumno_id) OVER ()",
+                 "(SELECT nombre FROM alumnos LIMIT 1) || count(*)"):  # fmt: skip
+        assert not tools.check(f"SELECT {told} FROM alumnos", school, policy).accepted, told
+    assert not tools.check("SELECT COUNT(*) FROM pagos UNION ALL SELECT nombre FROM alumnos", school, policy).accepted
+    assert not tools.check("SELECT dni AS nombre, count(*) FROM alumnos GROUP BY nombre", school, policy).accepted
 
 
 def test_another_dialect_is_refused_with_the_engines_word(tools: SqlTools, school: Path) -> None:

@@ -149,7 +149,7 @@ class Policy:
         tables: that may be read, all of them when None; ``hidden``: columns as "table.column" that may not.
         rows: of the result at most; ``rewrite``: put a LIMIT into the query, too.
         aggregate: only sums, counts and their groups may come out, no single rows.
-        filters: condition in SQL by table: which of its rows this person may see.
+        filters: conditions in SQL by table, which all have to hold: which of its rows this person may see.
         scan: rows of a table that may be read from end to end, None for any.
     """
 
@@ -159,7 +159,7 @@ class Policy:
     seconds: float = 10.0
     rewrite: bool = False
     aggregate: bool = False
-    filters: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scan: int | None = None
 
 

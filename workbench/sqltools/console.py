@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.sql import Policy, QueryLimits, QueryResult, Schema, SqlHistory, Verdict
 from workbench.sqltools.asking import SqlAsked, ask, visible
+from workbench.sqltools.limits import hold
 from workbench.sqltools.validator import validate
 
 KEPT: Final = 200
@@ -54,9 +56,14 @@ class SqlTools:
 
         Args:
             schema: as read before, where it is at hand.
+
+        Raises:
+            UsageError: ``policy`` limits what the file hasn't got.
         """
-        known = schema or self._reader.schema(file)
-        return validate(sql, known, policy or Policy(), lambda text: self._reader.compile(file, text), question)
+        known, limits = schema or self._reader.schema(file), policy or Policy()
+        compile_ = partial(self._reader.compile, file)
+        hold(limits, known, compile_)
+        return validate(sql, known, limits, compile_, question)
 
     def run(self, verdict: Verdict, file: Path | None, policy: Policy, cancel: Cancel | None = None) -> QueryResult:
         """The rows of a query that was accepted. Raises QueryError (refused, failed, too slow), Cancelled."""
@@ -72,7 +79,8 @@ class SqlTools:
         The model is told the tables and columns that it may read, and the values of columns that repeat only a few.
 
         Raises:
-            MissingModelError: none is loaded. EngineError, BudgetError, Cancelled.
+            MissingModelError: none is loaded. UsageError: ``policy`` limits what the file hasn't got.
+            EngineError, BudgetError, Cancelled.
         """
         model = self._model()
         if model is None:
@@ -82,6 +90,7 @@ class SqlTools:
                 tr("Load one on the Models screen, or name it with --model."),
             )
         schema = self.schema(file)
+        hold(policy, schema, partial(self._reader.compile, file))
 
         def check(sql: str) -> Verdict:
             return self.check(sql, file, policy, question, schema)

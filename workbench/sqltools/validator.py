@@ -36,6 +36,8 @@ LONGEST: Final = 20_000
 
 # Values of any size in one step, which no time limit stops.
 _WIDE: Final = re.compile(r"%[-+ #0!,]*(\*|\d{5,})|%[-+ #0!,\d]*\.(\*|\d{5,})")
+_TEXTUAL: Final = re.compile("^$|CHAR|CLOB|TEXT|BLOB", re.IGNORECASE)
+"""Declared types that hold what isn't a number (SQLite, datatypes: determination of column affinity)."""
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)?")
 
 Compile = Callable[[str], Compiled]
@@ -78,7 +80,7 @@ def validate(sql: str, schema: Schema, policy: Policy, compile_: Compile, questi
         case.say("user_filters", "refused" if policy.filters else "not_asked", _unread() if policy.filters else "")
         case.say("row_limit", "refused" if policy.rewrite else "kept", _unread() if policy.rewrite else "")
     case.say("time_limit", "kept", tr("It is stopped after {seconds} seconds.", seconds=f"{policy.seconds:g}"))
-    _aggregation(case, policy)
+    _aggregation(case, schema, policy)
     try:
         compiled = compile_(case.sql)
     except QueryError as error:
@@ -148,32 +150,39 @@ def _query_type(case: _Case, sql: str) -> bool:
 
 def _own_rows(case: _Case, schema: Schema, policy: Policy) -> None:
     """Every table that a person sees a part of is replaced by that part: a query can't leave the condition out."""
-    from sqlglot import exp, parse_one
+    from sqlglot import exp
 
     if case.tree is None or not policy.filters:
         case.say("user_filters", "not_asked")
         return
-    conditions = {table.lower(): condition for table, condition in policy.filters.items()}
+    conditions: dict[str, list[str]] = {}
+    for table, own in policy.filters.items():
+        conditions.setdefault(table.lower(), []).extend(f"({condition}\n)" for condition in own)
     if any(node.args.get("field") is not None for node in case.tree.find_all(exp.In)):
         case.say("user_filters", "refused", tr("“IN table” reads a whole table: write a query there."))
         return
     found = [node for node in case.tree.find_all(exp.Table) if node.name.lower() in conditions]
     for node in found:
-        part = parse_one(_part(node.name, conditions[node.name.lower()], schema, policy), read="sqlite")
-        if isinstance(part, exp.Select):
-            node.replace(part.subquery(node.alias or node.name))
+        part = _part(node.name, " AND ".join(conditions[node.name.lower()]), schema, policy)
+        node.replace(part.subquery(node.alias or node.name))
     case.sql = case.tree.sql("sqlite")
-    told = ", ".join(f"{node.name}: {conditions[node.name.lower()]}" for node in found)
-    case.say("user_filters", "changed" if found else "kept", told)
+    told = ", ".join(f"{node.name}: {' AND '.join(conditions[node.name.lower()])}" for node in found)
+    case.say("user_filters", "changed" if found else "kept", told.replace("\n", ""))
 
 
-def _part(table: str, condition: str, schema: Schema, policy: Policy) -> str:
-    """The rows and columns of a table that a person may see."""
+def _part(table: str, condition: str, schema: Schema, policy: Policy) -> exp.Select:
+    """The rows and columns of a table that a person may see. The condition stands there letter by letter."""
+    from sqlglot import exp
+
     hidden = {name.lower() for name in policy.hidden}
     known = schema.table(table)
     names = [c.name for c in known.columns if f"{table}.{c.name}".lower() not in hidden] if known else []
-    told = ", ".join(map(_quoted, names)) or "*"
-    return f"SELECT {told} FROM {_quoted(table)} WHERE {condition}"  # noqa: S608 -- the policy's own; it is parsed, and only reads
+    shown: list[exp.Expr] = [exp.column(name, quoted=True) for name in names]
+    return (
+        exp.select(*(shown or [exp.Star()]))
+        .from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
+        .where(exp.Var(this=condition))
+    )
 
 
 def _row_limit(case: _Case, policy: Policy) -> None:
@@ -193,8 +202,8 @@ def _row_limit(case: _Case, policy: Policy) -> None:
     case.say("row_limit", "changed", f"LIMIT {policy.rows}")
 
 
-def _aggregation(case: _Case, policy: Policy) -> None:
-    """Sums, counts and their groups: every column that comes out is one of these."""
+def _aggregation(case: _Case, schema: Schema, policy: Policy) -> None:
+    """Sums, counts and their groups: every column that comes out is made of these, and of no row's own value."""
     from sqlglot import exp
 
     if not policy.aggregate:
@@ -206,12 +215,43 @@ def _aggregation(case: _Case, policy: Policy) -> None:
         group = select.args.get("group")
         groups = {e.sql("sqlite").lower() for e in group.expressions} if group else set()
         for column in select.expressions:
-            bare = column.unalias()
-            if not bare.find(exp.AggFunc) and not ({bare.sql("sqlite").lower(), column.alias.lower()} & groups):
+            named = column.alias.lower() in groups and not _columns_called(column.alias, schema)
+            if not named and not _gathered(column.unalias(), groups, schema):
                 why = tr("“{column}” is neither a sum or count nor a group.", column=column.sql("sqlite"))
                 case.say("aggregation", "refused", why)
                 return
     case.say("aggregation", "kept" if outer else "refused", "" if outer else _unread())
+
+
+def _gathered(told: exp.Expr, groups: set[str], schema: Schema) -> bool:
+    """Whether ``told`` is made of sums, counts and groups, with nothing beside them that is of one row."""
+    from sqlglot import exp
+
+    def known(node: exp.Expr) -> bool:
+        return node.sql("sqlite").lower() in groups or _sums_up(node, schema)
+
+    nodes = list(told.walk(prune=known))
+    single = (exp.Column, exp.Star, exp.Window, exp.AggFunc)
+    return any(map(known, nodes)) and all(known(node) or not isinstance(node, single) for node in nodes)
+
+
+def _sums_up(node: exp.Expr, schema: Schema) -> bool:
+    """A count, a sum, a mean; the least or greatest of numbers, where a text would be a row's own."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Filter):
+        return _sums_up(node.this, schema)
+    if isinstance(node, (exp.Min, exp.Max)) and not node.expressions:
+        found = [_columns_called(column.name, schema) for column in node.find_all(exp.Column)]
+        return all(kinds and not any(map(_TEXTUAL.search, kinds)) for kinds in found)
+    return isinstance(node, (exp.Count, exp.Sum, exp.Avg)) or (
+        isinstance(node, exp.Anonymous) and node.name.lower() == "total"
+    )
+
+
+def _columns_called(name: str, schema: Schema) -> list[str]:
+    """The declared types of the columns with that name."""
+    return [column.kind for table in schema.tables if (column := table.column(name))]
 
 
 def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> None:
@@ -277,10 +317,6 @@ def _first_word(sql: str) -> str:
     bare = re.sub(r"--[^\n]*|/\*.*?\*/", " ", sql, flags=re.DOTALL)
     found = re.search(r"\w+", bare)
     return found[0].lower() if found and not bare[: found.start()].strip(" \t\r\n(") else ""
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _plain(number: str) -> str:

@@ -30,7 +30,8 @@ from workbench.sqltools.words import MARKS, control_name, rows_told
 @click.option("--seconds", type=click.FloatRange(0.01), default=10.0, show_default=True, help="How long it may run.")
 @click.option("--table", "tables", multiple=True, help="A table that may be read; others may not.")
 @click.option("--hide", "hidden", multiple=True, metavar="TABLE.COLUMN", help="A column that may not be read.")
-@click.option("--only", "filters", multiple=True, metavar="TABLE:CONDITION", help="The only rows of a table to see.")
+@click.option("--only", "filters", multiple=True, metavar="TABLE:CONDITION",
+              help="The only rows of a table to see; several must all hold.")  # fmt: skip
 @click.option("--aggregate", is_flag=True, help="Let only sums, counts and groups out.")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @click.option("--output", "-o", "path", type=click.Path(path_type=Path), help="Write the rows here; a new file.")
@@ -58,7 +59,7 @@ def sql(
     """Runs one SELECT that can only read; - reads it from standard input. Without a query it prints the schema."""
     allowed = frozenset(tables) if tables else None
     restricted = bool(tables or hidden or filters or aggregate)
-    own = dict(map(_filter, filters))
+    own = _own_rows(filters)
     policy = Policy(allowed, frozenset(hidden), rows, seconds, restricted, aggregate, own)
     text = sys.stdin.read() if query == "-" else query
     elsewhere = file is not None and not front.file.exists()
@@ -102,6 +103,14 @@ def _ask(desk: Desk, question: str, file: Path | None, policy: Policy) -> None:
     else:
         say(tr("No query could be made that can be relied on: ask more exactly, or write it yourself."))
         raise click.exceptions.Exit(1)
+
+
+def _own_rows(filters: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The conditions on each table."""
+    given: dict[str, tuple[str, ...]] = {}
+    for table, condition in map(_filter, filters):
+        given[table] = (*given.get(table, ()), condition)
+    return given
 
 
 def _filter(text: str) -> tuple[str, str]:

@@ -1,0 +1,126 @@
+"""What a person limits queries to: a name that isn't there, or a condition that opens, lets nothing out."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from workbench.errors import UsageError, WorkbenchError
+from workbench.records.sql import Policy
+from workbench.sqltools import SqlTools
+
+NORTE = "campus = 'Norte'"
+HOSTILE = [
+    "campus = 'Norte') OR (1 = 1",
+    "1 = 1) UNION SELECT * FROM alumnos WHERE (1 = 1",
+    "1 = 1 UNION SELECT * FROM alumnos",
+    "1 = 1 --",
+    "1 = 1) --",
+    "1 = 1) OR 1 /*",
+    "1 /* ) OR (1 */",
+    "1 = 1; SELECT * FROM alumnos",
+    "1); SELECT (1",
+    "'",
+    "1 OR '",
+    '"',
+    "`",
+    "[",
+    "1 THEN 1 WHEN 1",
+    "1 END) OR (CASE WHEN 1 THEN 1",
+    "1 ORDER BY 1",
+    "1) LIMIT (9",
+    "1 GROUP BY 1",
+    "SELECT 1",
+    "EXISTS (SELECT 1 FROM alumnos)",
+    "alumno_id IN alumnos",
+    "alumno_id IN (SELECT alumno_id FROM alumnos)",
+    "pago_id IN (SELECT total FROM resumen)",
+    "alumnos.dni = '1A'",
+    "dni = '1A'",
+    "\"campsu\" <> 'Norte'",
+    "?",
+    ":a",
+    "1, 1",
+    "",
+    "1\0",
+]
+MEANT = [
+    "campus = 'Norte' == 1",  # what a parser of another dialect may group otherwise
+    "NOT campus = 'Norte'",
+    "pago_id & 1 = 1",
+    "1 < 2 = pago_id",
+    "-pago_id < -2 AND importe ISNULL OR estado NOTNULL",
+    "campus GLOB 'N*' AND fecha NOT LIKE '%\\_%' ESCAPE '\\'",
+    "importe IS NOT DISTINCT FROM NULL",
+    "campus || 'x' = 'Nortex' COLLATE NOCASE",
+    "rowid IN (1, 4) -- and no other",
+    "pagos.pago_id = (SELECT max(pago_id) FROM pagos)",
+    "[campus] = 'Norte' OR \"estado\" IS NULL",
+]
+TRUE_OF_EVERY_ROW = ("1 = 1 --", "1 /* ) OR (1 */")
+FRAGMENTS = st.sampled_from(
+    ["(", ")", "'", '"', "`", "[", "]", "--", "/*", "*/", ";", "\n", "OR", "AND", "NOT", "1 = 1", "campus", "<>", "||",
+     "CASE WHEN", "THEN 1", "END", "UNION SELECT * FROM pagos", "SELECT 1", "IN", "FROM pagos", "NULL", ",", "1"]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("policy", "there"),
+    [
+        (Policy(hidden=frozenset({"alumnos.dnii"})), "alumnos.dni,"),
+        (Policy(hidden=frozenset({"alumnos"})), "alumnos.dni,"),
+        (Policy(hidden=frozenset({"nix.dni"})), "pagos.campus"),
+        (Policy(tables=frozenset({"alumnoss"})), "alumnos, fichas, pagos, resumen"),
+        (Policy(filters={"pago": (NORTE,)}), "alumnos, fichas, pagos, resumen"),
+        (Policy(filters={"pagos": ("canpus = 'Norte'",)}), "campus"),
+    ],
+)
+def test_a_limit_on_what_isnt_there_is_refused_with_what_there_is(
+    tools: SqlTools, school: Path, policy: Policy, there: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        tools.check("SELECT dni FROM alumnos", school, policy)
+    assert there in refused.value.remedy
+
+
+def test_names_count_in_any_case(tools: SqlTools, school: Path) -> None:
+    policy = Policy(frozenset({"ALUMNOS"}), frozenset({"Alumnos.DNI"}), filters={"Pagos": (NORTE,)})
+    assert tools.check("SELECT nombre FROM alumnos", school, policy).accepted
+    assert not tools.check("SELECT dni FROM alumnos", school, policy).accepted
+
+
+def test_a_condition_that_is_more_than_one_opens_nothing(tools: SqlTools, school: Path) -> None:
+    for condition in HOSTILE:
+        for both in ((NORTE, condition), (condition, NORTE)):
+            policy = Policy(filters={"pagos": both}, rewrite=True)
+            try:
+                rows = tools.run(tools.check("SELECT campus FROM pagos", school, policy), school, policy).rows
+            except UsageError:
+                continue
+            assert condition in TRUE_OF_EVERY_ROW
+            assert rows == (("Norte",),) * 3
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(FRAGMENTS, max_size=8).map(" ".join), st.booleans())
+def test_whatever_one_condition_says_the_other_holds(tools: SqlTools, school: Path, wild: str, first: bool) -> None:
+    policy = Policy(filters={"pagos": (wild, NORTE) if first else (NORTE, wild)}, rewrite=True)
+    try:
+        found = tools.run(tools.check("SELECT * FROM pagos", school, policy), school, policy).rows
+    except WorkbenchError:
+        return
+    assert not any("Centro" in row for row in found)
+
+
+def test_a_condition_means_what_it_means_to_the_engine(tools: SqlTools, school: Path) -> None:
+    for condition in MEANT:
+        policy = Policy(filters={"pagos": (condition,)}, rewrite=True)
+        with sqlite3.connect(school) as plain:
+            meant = plain.execute(f"SELECT pago_id FROM pagos WHERE {condition}\nORDER BY 1").fetchall()
+        plain.close()
+        verdict = tools.check("SELECT pago_id FROM pagos ORDER BY 1", school, policy)
+        assert tools.run(verdict, school, policy).rows == tuple(meant)

@@ -1,0 +1,83 @@
+"""What a person lays down for queries, held against the file: a limit on what isn't there would limit nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from workbench.errors import QueryError, UsageError
+from workbench.i18n import tr
+from workbench.records.sql import Compiled, Policy, Schema, Table
+
+Compile = Callable[[str], Compiled]
+
+_SHAPES: Final = (
+    "SELECT 1 FROM {table} WHERE ({condition}\n)",
+    "SELECT CASE WHEN {condition}\nTHEN 1 END FROM {table}",
+)
+"""What is one expression in both is one anywhere: what closes the bracket of the first closes none in the second."""
+_QUOTED: Final = re.compile(r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|`[^`]*`|\[[^]]*]|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_ROW_NUMBERS: Final = ("rowid", "oid", "_rowid_")
+_MOST: Final = 40  # names that an error lists
+
+
+def hold(policy: Policy, schema: Schema, compile_: Compile) -> None:
+    """Nothing, where every limit of ``policy`` is on what is there.
+
+    Args:
+        compile_: prepares a query on the file, as ``SqlReader.compile``: the engine says how it reads a condition.
+
+    Raises:
+        UsageError: on a table or column that the file hasn't got, or on rows by what is no condition on that table.
+    """
+    tables = [table.name for table in schema.tables]
+    columns = [f"{table.name}.{column.name}" for table in schema.tables for column in table.columns]
+    for name in sorted([*(policy.tables or ()), *policy.filters]):
+        if name.lower() not in map(str.lower, tables):
+            raise _unknown(tr("“{name}” is no table of this file: nothing would be held back.", name=name), tables)
+    for name in sorted(policy.hidden):
+        if name.lower() not in map(str.lower, columns):
+            near = [column for column in columns if column.lower().startswith(name.lower().partition(".")[0] + ".")]
+            why = tr("“{name}” is no column of this file: nothing would be held back.", name=name)
+            raise _unknown(why, near or columns)
+    for name, conditions in policy.filters.items():
+        if table := schema.table(name):
+            for condition in conditions:
+                _on_own_rows(condition, table, compile_)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL reads it, whatever it holds."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _on_own_rows(condition: str, table: Table, compile_: Compile) -> None:
+    """Raises UsageError unless ``condition`` is one expression, of nothing but ``table``."""
+    own = {table.name.lower(), *_ROW_NUMBERS, *(column.name.lower() for column in table.columns)}
+    for found in _QUOTED.finditer(condition):
+        name = found[1]
+        if name is not None and name.replace('""', '"').lower() not in own:  # the engine would take it as a text
+            raise _no_condition(condition, tr("“{name}” is no column of {table}.", name=name, table=table.name), table)
+    for shape in _SHAPES:
+        try:
+            compiled = compile_(shape.format(table=quoted(table.name), condition=condition))
+        except QueryError as error:
+            raise _no_condition(condition, error.message, table) from error
+        if any(table.name.lower() not in (name, view) for name, _, view in compiled.reads):
+            raise _no_condition(condition, tr("It may read no other table."), table)
+
+
+def _unknown(why: str, there: Iterable[str]) -> UsageError:
+    return UsageError(tr("Nothing to limit there"), why, _there_are(there))
+
+
+def _no_condition(condition: str, why: str, table: Table) -> UsageError:
+    said = tr("“{condition}” can't choose rows of {table}: {why}", condition=condition, table=table.name, why=why)
+    texts = tr("Compare its own columns, and put texts in single quotes.")
+    return UsageError(tr("No such condition"), said, f"{texts} {_there_are(c.name for c in table.columns)}")
+
+
+def _there_are(names: Iterable[str]) -> str:
+    there = sorted(names)
+    return tr("There are: {names}", names=", ".join(there[:_MOST]) + (" …" if len(there) > _MOST else ""))
