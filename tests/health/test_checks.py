@@ -150,14 +150,15 @@ def test_a_chunk_of_two_languages_is_told_with_their_shares_and_a_quoted_title_i
 
 
 def test_mojibake_and_lost_characters_are_damage_and_accents_are_not() -> None:
-    fine, broken, lost = (document_of(name, name) for name in ("fine.md", "broken.md", "lost.md"))
+    fine, broken, lost, glyphs = (document_of(name, name) for name in ("fine.md", "broken.md", "lost.md", "glyphs.pdf"))
     texts = [
         (fine, "La matrícula está abierta — «sí», x² ≥ α, naïve café, Größe."),
         (broken, "fine\nLa matrÃ­cula estÃ¡ abierta"),
         (lost, "caf\ufffd"),
+        (glyphs, "يبيبَح˴ ϲΒϴΒhabibi"),
     ]
     check = checks.damaged_encoding(texts)
-    assert ids(check) == [broken.id, lost.id]
+    assert ids(check) == [broken.id, lost.id, glyphs.id]
     assert "matrÃ­cula" in check.findings[0].detail
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from workbench.corpus.chunking import chunks_of
-from workbench.corpus.chunking.losses import lost_headers, truncation
+from workbench.corpus.chunking.losses import damage, lost_headers, truncation
 from workbench.corpus.chunking.material import Similarity
 from workbench.corpus.identity import document_id
 from workbench.corpus.metadata import merge, metadata_hash, sidecar
@@ -92,7 +92,8 @@ class Cutter:
         setup = self._setup
         chunks = chunks_of(document, parsed, setup.recipe, setup.tokenizer, setup.embedder, similarity=self._similarity)
         warnings = tuple(filter(None, (*parsed.warnings, lost_headers(parsed, chunks))))
-        return Cut(replace(document, warnings=warnings), parsed, chunks, truncation(chunks, setup.embedder))
+        told = " ".join(filter(None, (truncation(chunks, setup.embedder), damage(parsed.text))))
+        return Cut(replace(document, warnings=warnings), parsed, chunks, told)
 
 
 def _unexpected(error: Exception) -> DocumentError:

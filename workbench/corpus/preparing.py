@@ -120,7 +120,7 @@ class Preparer:
         have = self._corpus.embedded_chunks(self._index.id, document.id) if known else frozenset()
         pending = tuple(chunk for chunk in chunks if chunk.id not in have)
         action: IngestAction = "updated" if known else "added"
-        told = (*document.warnings, result.truncation, self._new_kinds(document.metadata))
+        told = (*document.warnings, result.told, self._new_kinds(document.metadata))
         return Prepared(
             IngestOutcome(document.source_id, action, len(chunks), len(pending), reason=" ".join(filter(None, told))),
             pending,

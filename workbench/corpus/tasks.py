@@ -105,14 +105,14 @@ class Cut:
     """A document with its chunks.
 
     Attributes:
-        truncation: what the report says of chunks that the embedder doesn't read whole. It isn't a warning of the
-            document, as the recipe is at fault and each chunk knows.
+        told: what the report says of chunks that the embedder doesn't read whole and of damaged letters. It is no
+            warning of the document: the health checks find both by themselves.
     """
 
     document: Document
     parsed: ParsedDocument
     chunks: tuple[Chunk, ...]
-    truncation: str = ""
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)

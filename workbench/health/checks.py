@@ -21,6 +21,7 @@ from workbench.i18n import tr
 from workbench.ports import ChunkFact
 from workbench.records.corpus import Document, EmbedderInfo, Index
 from workbench.records.health import Finding, HealthCheck, Repair, Severity
+from workbench.text.damage import damaged_lines
 from workbench.text.language import languages
 
 VectorBatches: TypeAlias = Iterable[tuple[Sequence[str], npt.NDArray[np.float32]]]
@@ -416,18 +417,16 @@ def mixed_chunks(texts: Iterable[tuple[str, str]], chunks: Mapping[str, ChunkFac
 
 
 def damaged_encoding(texts: Iterable[tuple[Document, str]]) -> HealthCheck:
-    """Documents with text that was decoded wrongly ("matrÃ­cula"), or with characters that stand for lost ones."""
-    from ftfy.badness import badness
-
+    """Documents with text that was decoded wrongly ("matrÃ­cula"), words that mix alphabets, or lost characters."""
     found: list[Finding] = []
     documents = 0
     for document, text in texts:
         documents += 1
         lost = text.count("\ufffd")
-        lines = [line for line in text.splitlines() if not line.isascii() and badness(line) > 0]
+        lines = damaged_lines(text)
         if lines or lost:
             example = f"“{lines[0].strip()[:60]}”" if lines else ""
-            told = tr("{lines} lines, {lost} lost characters", lines=len(lines), lost=lost)
+            told = tr("damaged lines: {lines}, lost characters: {lost}", lines=len(lines), lost=lost)
             found.append(_document(document, f"{told} {example}".rstrip()))
     return _check(
         "encoding",
@@ -435,7 +434,7 @@ def damaged_encoding(texts: Iterable[tuple[Document, str]]) -> HealthCheck:
         "warning",
         found,
         documents,
-        tr("Neither lane finds such words. Save the source as UTF-8 and ingest it again."),
+        tr("Neither lane finds such words. Save the source as UTF-8, a PDF by another program, and ingest it again."),
     )
 
 

@@ -1,13 +1,18 @@
-"""What a cut document loses: text that the embedder doesn't see, table headers that rows go without."""
+"""What a cut document loses: text that the embedder doesn't see, rows' headers, letters that are wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from workbench.corpus.chunking.material import shows_header
 from workbench.corpus.places import Places
 from workbench.i18n import tr
 from workbench.records.corpus import Chunk, EmbedderInfo, ParsedDocument
+from workbench.text.damage import damaged_lines
+
+_SHOWN: Final = 60
+"""Characters of a damaged line that the report shows."""
 
 
 def truncation(chunks: Sequence[Chunk], info: EmbedderInfo) -> str:
@@ -20,6 +25,18 @@ def truncation(chunks: Sequence[Chunk], info: EmbedderInfo) -> str:
         limit=info.max_tokens,
         count=truncated,
         all=len(chunks),
+    )
+
+
+def damage(text: str) -> str:
+    """A sentence for the ingest report on lines whose letters came out wrong, "" when there are none."""
+    lines = damaged_lines(text)
+    if not lines:
+        return ""
+    return tr(
+        "Lines with letters that came out wrong, so that no search finds their words: {count}, such as “{line}”.",
+        count=len(lines),
+        line=lines[0].strip()[:_SHOWN],
     )
 
 
