@@ -271,14 +271,11 @@ class FileCorpus:
         wanted = tuple(document_ids)
         return self._connections.write(lambda c: documents.delete_documents(c, wanted, traces=traces))
 
-    def documents(self, collection: str = "", limit: int = -1, offset: int = 0) -> tuple[Document, ...]:
+    def documents(self, collection: str = "") -> tuple[Document, ...]:
         """By source_id; every collection's when ``collection`` is "". Raises NotFoundError."""
         with self._connections.read() as c:
             where, values = ("WHERE l.id = ?", [_collection_id(c, collection)]) if collection else ("", [])
-            rows = c.execute(
-                f"{DOCUMENT} {where} ORDER BY d.source_id, l.name LIMIT ? OFFSET ?", (*values, limit, offset)
-            )
-            return tuple(map(document_record, rows))
+            return tuple(map(document_record, c.execute(f"{DOCUMENT} {where} ORDER BY d.source_id, l.name", values)))
 
     def document(self, document_id: str) -> Document:
         """By id. Raises NotFoundError."""

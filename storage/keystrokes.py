@@ -56,7 +56,7 @@ class FileKeystrokes:
             )
         return decode(KeystrokeSession, json.loads(rows[0][0]))
 
-    def recent(self, limit: int = 50) -> tuple[SessionSummary, ...]:
+    def recent(self, limit: int) -> tuple[SessionSummary, ...]:
         """Newest first."""
         statement = f"SELECT {_COLUMNS} FROM keystroke_session ORDER BY created DESC, key DESC LIMIT ?"
         with self._connections.read() as c:

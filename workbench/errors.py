@@ -68,14 +68,9 @@ class QueryError(WorkbenchError):
     """
 
     def __init__(
-        self,
-        title: str,
-        message: str,
-        remedy: str = "",
-        *,
-        kind: Literal["syntax", "forbidden", "failed", "slow", "large"] = "failed",
+        self, title: str, message: str, *, kind: Literal["syntax", "forbidden", "failed", "slow", "large"] = "failed"
     ) -> None:
-        super().__init__(title, message, remedy)
+        super().__init__(title, message)
         self.kind = kind
 
 

@@ -160,8 +160,8 @@ class Reader(Vertical):
     Reader .finds { width: auto; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._make: Write = Page
         self._words = ""
         self._wanted = ""

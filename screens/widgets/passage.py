@@ -62,8 +62,8 @@ class Passage(ScrollView, can_focus=True):
     Passage:nocolor > .passage--lit { text-style: reverse; }
     """
 
-    def __init__(self, words: str = "", start: int = 0, end: int = 0, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, words: str = "", start: int = 0, end: int = 0) -> None:
+        super().__init__()
         self._words, self._start, self._end = words, start, end
         self._lines: list[tuple[int, int]] = []
         self._width = 0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.decisions.sheet import judge
-from workbench.decisions.utility import expected_utility, value_of_information, worth_it
+from workbench.decisions.utility import expected_utility, value_of_information
 from workbench.errors import UsageError
 from workbench.records.decisions import Criterion, Option, Sheet, Value
 
@@ -32,8 +32,6 @@ def test_it_is_worth_less_when_a_wrong_answer_is_cheap() -> None:
     found = value_of_information(POLICY, actions(-1))
     assert (found.action, found.without) == ("say approve", pytest.approx(5.6))
     assert found.value == pytest.approx(4.4)
-    assert worth_it(10, 4, 5.6)
-    assert not worth_it(10, 4.4, 5.6)
 
 
 @given(st.floats(0, 1), st.lists(st.tuples(st.floats(-100, 100), st.floats(-100, 100)), min_size=1, max_size=5))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workbench.records.retrieval import Analysis
+from workbench.retrieval.analysis import LANGUAGES
 from workbench.text.words import cjk_pairs, fold, stem, stems, words
 
 _CODE: Final = re.compile(r"\b(?:([A-Z]+)-|([^\W\d_]+))(\d\w*)\b")
@@ -30,9 +31,7 @@ class Term:
     weight: float
 
 
-def question_terms(
-    analysis: Analysis, frequency: Mapping[str, int], total: int, languages: Sequence[str] = ("en", "es")
-) -> tuple[Term, ...]:
+def question_terms(analysis: Analysis, frequency: Mapping[str, int], total: int) -> tuple[Term, ...]:
     """The kept words of ``analysis`` with their inverse document frequency.
 
     idf(t) = ln(1 + (N − n(t) + 0.5)/(n(t) + 0.5)), as BM25 has it, never negative (Robertson and Zaragoza 2009).
@@ -47,7 +46,7 @@ def question_terms(
         folded = word.lower() if cjk_pairs(word) else fold(word)
         if folded not in kept or folded in by_form:
             continue
-        asked = [analysis.language] if analysis.language else languages
+        asked = [analysis.language] if analysis.language else LANGUAGES
         forms = frozenset({folded, *cjk_pairs(word), *(stem(word, language) for language in asked)})
         n = min(total, max((frequency.get(form, 0) for form in forms), default=0))
         by_form[folded] = Term(word, forms, math.log(1 + (total - n + 0.5) / (n + 0.5)))

@@ -82,7 +82,7 @@ def ending_by_signal() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def open_screens(front: FrontEnds, file: Path | None = None) -> None:
+def open_screens(front: FrontEnds) -> None:
     """Opens the screens; they need a terminal. Exits with the app's code."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
@@ -90,6 +90,6 @@ def open_screens(front: FrontEnds, file: Path | None = None) -> None:
             tr("The screens need a terminal, and this is a pipe or a file."),
             tr("Name a command instead: workbench --help lists them."),
         )
-    with front.desk("create", file) as desk:
+    with front.desk("create") as desk:
         code = front.run_app(desk)
     sys.exit(code)

@@ -31,11 +31,6 @@ def expected_utility(probabilities: Mapping[str, float], utilities: Mapping[str,
     return math.fsum(p * utilities[state] for state, p in probabilities.items())
 
 
-def worth_it(utility: float, cost: float, baseline: float) -> bool:
-    """E[U(a)] - K(a) > E[U(baseline)]: the intervention pays for itself."""
-    return utility - cost > baseline
-
-
 def value_of_information(
     probabilities: Mapping[str, float], actions: Mapping[str, Mapping[str, float]]
 ) -> InformationValue:

@@ -82,13 +82,13 @@ def of_result(result: SearchResult, at: float, asked: tuple[Lane, ...]) -> Keyst
     )
 
 
-def change(before: Sequence[str], after: Sequence[str], depth: int = DEPTH) -> float:
-    """1 − the average overlap of two rankings of ids: 0 for the same first ``depth`` in the same order, 1 for none.
+def change(before: Sequence[str], after: Sequence[str]) -> float:
+    """1 − the average overlap of two rankings of ids: 0 for the same first ``DEPTH`` in the same order, 1 for none.
 
     AO = 1/D · Σ_{d=1..D} |A_d ∩ B_d| / d, with the first d of each (Fagin, Kumar and Sivakumar 2003): what happens at
-    the top weighs most. D is the length of the longer one where that is shorter than ``depth``.
+    the top weighs most. D is the length of the longer one where that is shorter than ``DEPTH``.
     """
-    depth = min(depth, max(len(before), len(after)))
+    depth = min(DEPTH, max(len(before), len(after)))
     if not depth:
         return 0.0
     shared = (len(set(before[:d]) & set(after[:d])) / d for d in range(1, depth + 1))

@@ -44,9 +44,9 @@ class Keystrokes:
         """Raises NotFoundError."""
         return self._store.keystrokes.session(session_id)
 
-    def sessions(self, limit: int = 50) -> tuple[SessionSummary, ...]:
-        """Newest first."""
-        return self._store.keystrokes.recent(limit)
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        """The last 50, newest first."""
+        return self._store.keystrokes.recent(50)
 
     def delete(self, session_id: str) -> None:
         """Raises NotFoundError."""

@@ -40,11 +40,6 @@ def weight_bytes(parameters: float, bits: float) -> float:
     return parameters * bits / 8
 
 
-def kv_bytes(layers: int, tokens: int, kv_heads: int, head_dimension: int, element_bytes: float) -> float:
-    """M_KV = 2 · L · S · H_kv · d_head · bytes, for one sequence: the rule of thumb before there is a file."""
-    return 2 * layers * tokens * kv_heads * head_dimension * element_bytes
-
-
 def rounded_context(context: int) -> int:
     """The tokens that the engine makes room for when ``context`` are asked for."""
     return max(1, -(-context // CONTEXT_STEP)) * CONTEXT_STEP

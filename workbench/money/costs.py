@@ -106,17 +106,9 @@ def tco(tokens: float, infrastructure: float, operation: float, change: float) -
     return tokens + infrastructure + operation + change
 
 
-def gpu_month(
-    active_hours: float,
-    idle_hours: float,
-    hour: float,
-    volume: float = 0.0,
-    egress: float = 0.0,
-    images: float = 0.0,
-    operation: float = 0.0,
-) -> float:
-    """A rented GPU's month: idle hours are paid like busy ones, and storage, traffic, images and operation besides."""
-    return (active_hours + idle_hours) * hour + volume + egress + images + operation
+def gpu_month(active_hours: float, idle_hours: float, hour: float, extras: float = 0.0) -> float:
+    """A rented GPU's month: idle hours are paid like busy ones; storage, traffic, images and operation are extras."""
+    return (active_hours + idle_hours) * hour + extras
 
 
 def per_million_tokens(hour: float, tokens_per_second: float, utilisation: float) -> float:

@@ -177,7 +177,7 @@ class CorpusRepository(Protocol):
         """Deletes them everywhere and proves it. Traces keep what they quote, unless ``traces`` takes it out."""
         ...
 
-    def documents(self, collection: str = "", limit: int = -1, offset: int = 0) -> tuple[Document, ...]:
+    def documents(self, collection: str = "") -> tuple[Document, ...]:
         """By source_id; every collection's when ``collection`` is ""."""
         ...
 

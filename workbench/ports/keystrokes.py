@@ -18,7 +18,7 @@ class KeystrokeRepository(Protocol):
         """By id or unambiguous prefix ("last" for the newest). Raises NotFoundError."""
         ...
 
-    def recent(self, limit: int = 50) -> tuple[SessionSummary, ...]:
+    def recent(self, limit: int) -> tuple[SessionSummary, ...]:
         """Newest first."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from workbench.ports import Cancel, Generator, Store
+from workbench.ports import Generator, Store
 from workbench.queries.transforming import Target, Transformer
 from workbench.records.retrieval import SearchOptions, SearchResult, Transform
 from workbench.retrieval.search import Searcher, wanted_lanes
@@ -17,12 +17,11 @@ def search_transformed(
     generator: Generator | None,
     query: str,
     options: SearchOptions,
-    cancel: Cancel | None = None,
 ) -> SearchResult:
     """``Searcher.search`` with the transformations asked for; spelling also where no word of the question was found.
 
     Raises:
-        FilterError, NotFoundError, UsageError: as ``Searcher.search``. Cancelled: ``cancel`` was set.
+        FilterError, NotFoundError, UsageError: as ``Searcher.search``.
     """
     started = time.perf_counter()
     options = searcher.settled(options)
@@ -34,7 +33,7 @@ def search_transformed(
     kinds: tuple[Transform, ...] = tuple(
         dict.fromkeys((*(("spelling",) if unmet else ()), *(options.transforms or ())))
     )
-    transformer = Transformer(store, searcher, generator, Target(index, where, options), cancel)
+    transformer = Transformer(store, searcher, generator, Target(index, where, options))
     done = tuple(transformer.run(kind, analysis) for kind in kinds)
     every = (*lanes, *(lane for one in done for lane in one.lanes))
     result = searcher.finish(index, analysis, filtered, every, options, started, Searcher.views)

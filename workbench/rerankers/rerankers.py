@@ -79,9 +79,9 @@ class Rerankers:
             self._running[name] = ChildReranker(info)
             return self._running[name]
 
-    def warm(self, collection: str = "") -> None:
-        """Starts the collection's own reranker; where it can't, searches say why."""
-        gain = self.gain(collection)
+    def warm(self) -> None:
+        """Starts the chosen collection's own reranker; where it can't, searches say why."""
+        gain = self.gain()
         if gain and gain.mode != LATE:
             try:
                 self.open(gain.mode).start()

@@ -130,9 +130,9 @@ class Servers:
         except (ServerError, *OTHER_SHAPE):
             return None
 
-    def use(self, url: str, model: str = "", key_variable: str = "") -> ServedGenerator:
+    def use(self, url: str, model: str = "") -> ServedGenerator:
         """Asks one of a server's models from now on, in place of a loaded one. See ``open``."""
-        generator = self.open(url, model, key_variable)
+        generator = self.open(url, model)
         self._adopt(generator)
         return generator
 

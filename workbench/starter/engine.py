@@ -140,15 +140,12 @@ def fetch_sources(work: Path) -> Path:
     return work / archive.name.removesuffix(".tar.gz")
 
 
-def compile_target(
-    source: Path, work: Path, say: Say, target: str = "llama", options: Sequence[str] = (), jobs: int = 0
-) -> Path:
+def compile_target(source: Path, work: Path, say: Say, target: str = "llama", options: Sequence[str] = ()) -> Path:
     """Builds the library, or another of llama.cpp's targets, by cmake and ninja, which pip brings.
 
     Args:
         source: the folder that ``fetch_sources`` returned.
         options: for cmake, after the library's own, which they override.
-        jobs: compilers at once; 0 leaves it to ninja.
 
     Returns:
         The folder that the binaries lie in.
@@ -170,8 +167,7 @@ def compile_target(
             shown = percent
             say(tr("engine: {percent} %", percent=percent))
 
-    parallel = ["--parallel", str(jobs)] if jobs else []
-    _run([cmake, "--build", str(build), "--target", target, *parallel], environment, show)
+    _run([cmake, "--build", str(build), "--target", target], environment, show)
     return build / "bin"
 
 

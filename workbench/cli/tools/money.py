@@ -279,7 +279,7 @@ def gpu(
     rows = [(f"{share:.0%}", f"{per_million_tokens(hour, speed, share):,.1f}") for share in shares]
     print_table((tr("busy"), f"{tr('a million tokens')}, {_in(currency)}"), rows, right=(0, 1))
     if active is not None:
-        say(tr("A month: {cost}", cost=f"{gpu_month(active, idle, hour, operation=extras):,.2f} {_in(currency)}"))
+        say(tr("A month: {cost}", cost=f"{gpu_month(active, idle, hour, extras):,.2f} {_in(currency)}"))
 
 
 def _measured(front: FrontEnds, model: str) -> float:
