@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from screens.models.bench_rows import NONE, speed
 from screens.models.side_by_side import beside
@@ -11,12 +12,11 @@ from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
 from workbench.benchmarks.exports import flag_words
 from workbench.i18n import tr
-from workbench.ladders.exports import estimate_words, rate_words, row_name
+from workbench.ladders.exports import estimate_words, margin_words, no_interval_words, rate_words, row_name
 from workbench.ladders.planning import origin_words
 from workbench.ladders.report import decode_speed
 from workbench.records.benchmarks import Rate
-from workbench.records.evals import Estimate
-from workbench.records.ladders import LadderReport, LadderRow
+from workbench.records.ladders import LadderReport, LadderRow, TextScore
 
 
 def columns() -> list[Column]:
@@ -61,11 +61,10 @@ def _cells(report: LadderReport, row: LadderRow) -> tuple[Line, ...]:
     )
 
 
-def _margin(found: Estimate | None, digits: int) -> Line:
+def _margin(found: TextScore | None, digits: int) -> Line:
     """ "0.074 ±0.008", the margin dim."""
-    if found is None:
-        return (NONE, Tone.DIM)
-    return (f"{found.value:.{digits}f}", (f" ±{found.margin:.{digits}f}", Tone.DIM))
+    value, _, margin = margin_words(found, digits).partition(" ")
+    return (value, (f" {margin}", Tone.DIM)) if margin else (value, Tone.DIM)
 
 
 def _of(found: Rate | None) -> str:
@@ -84,6 +83,8 @@ def details(report: LadderReport, row: LadderRow) -> list[Fact]:
         facts.append((tr("tensors"), (types, (fell, Tone.WARN))))
     facts.append((tr("origin"), (origin_words(rung), Tone.WARN)))
     facts += [fact for fact in _figures(report, row) if plain(fact[1]) != NONE]
+    if words := no_interval_words(replace(report, rows=(row,))):
+        facts.append(("", (words, Tone.WARN)))
     if row.bench and row.bench.flags:
         facts.append((tr("flags"), (", ".join(map(flag_words, row.bench.flags)), Tone.WARN)))
     if rung.problem:

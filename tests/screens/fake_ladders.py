@@ -83,7 +83,7 @@ class FakeLadders:
         for rung in ladder.rungs[1:] if ladder.plan.text else ():
             if cancel and cancel.wait(self.slow):
                 raise Cancelled
-            if rung.place not in scored and (found := divergence([_scores(rung.place)])):
+            if rung.place not in scored and (found := divergence([_scores(rung.place, window) for window in range(2)])):
                 scored[rung.place] = found
                 yield LadderProgress(self.report(ladder_id), "quality", rung.name, len(scored) / len(ladder.rungs))
         yield LadderProgress(self.report(ladder_id))
@@ -107,10 +107,10 @@ def _whole(rung: Rung) -> Rung:
     return replace(rung, hash=str(rung.place) * 64, size=(260 - 40 * rung.place) << 20, fallbacks=fallen)
 
 
-def _scores(place: int) -> WindowScores:
+def _scores(place: int, window: int) -> WindowScores:
     n, off = 4 * BLOCK, 0.01 * place
     return WindowScores(
-        0,
+        window,
         tuple(off * (2 + 2 * (i % 2)) for i in range(n)),
         tuple(3.0 + off + 0.01 * (i % 7) for i in range(n)),
         tuple(3.0 + 0.01 * (i % 7) for i in range(n)),

@@ -17,7 +17,12 @@ from workbench.records.ladders import LadderReport, LadderRow
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """ "Against ``base``, ``kind`` saves … , keeps …, loses …": the parts as they were measured."""
+    """ "Against ``base``, ``kind`` saves … , keeps …, loses …": the parts as they were measured.
+
+    Attributes:
+        open: differences that the intervals don't tell from none.
+        judged: some figure tells of the rung's quality against the other's.
+    """
 
     place: int
     against: int
@@ -26,10 +31,12 @@ class Sentence:
     saves: str
     keeps: str
     loses: str
+    open: str = ""
+    judged: bool = True
 
     def words(self, because: str) -> str:
-        """The whole sentence."""
-        return tr(
+        """The whole sentence, and one more for what is left open."""
+        told = tr(
             "Against {base}, {kind} saves {saves}, keeps {keeps}, loses {loses}, and still pays because {because}.",
             base=self.base,
             kind=self.kind,
@@ -38,6 +45,12 @@ class Sentence:
             loses=self.loses,
             because=because.strip().rstrip("."),
         )
+        return " ".join(filter(None, (told, self.open_words)))
+
+    @property
+    def open_words(self) -> str:
+        """What can't be told apart, "" for nothing."""
+        return tr("Not told apart: {differences}.", differences=self.open) if self.open else ""
 
 
 def sentence(report: LadderReport, place: int, against: int) -> Sentence:
@@ -66,11 +79,22 @@ def sentence(report: LadderReport, place: int, against: int) -> Sentence:
         ", ".join(_saves(report, row, base)) or tr("nothing that was measured"),
         "; ".join(_keeps(report, row, base)) or tr("nothing that was measured"),
         "; ".join(_loses(report, row, base)) or tr("nothing that was measured"),
+        "; ".join(_open(report, row, base)),
+        _judged(row, base),
     )
 
 
+def _judged(row: LadderRow, base: LadderRow) -> bool:
+    """The reference has no divergence from itself: that of the other tells of both."""
+    scored = base.divergence if row.rung.place == 0 else row.divergence
+    return bool(scored or (row.passed and base.passed))
+
+
 def decide(evals: EvalLab, report: LadderReport, chosen: Sentence, because: str) -> DecisionRecord:
-    """Stores it. Raises UsageError without a reason, and where nothing but the size is known of the rung."""
+    """Stores it; where nothing tells of the rung's quality, as one that asks for more measuring.
+
+    Raises UsageError without a reason, and where nothing but the size is known of the rung.
+    """
     if not because.strip():
         raise UsageError(
             tr("Not a decision yet"), tr("It lacks why this pays all the same."), tr("Say what the task tolerates.")
@@ -86,7 +110,7 @@ def decide(evals: EvalLab, report: LadderReport, chosen: Sentence, because: str)
     words = [row_words(report, one) for one in report.rows]
     return evals.decide(
         tr("{kind} instead of {base}", kind=chosen.kind, base=chosen.base),
-        "change",
+        "change" if chosen.judged else "measure_more",
         [report.rows[n].rung.run_id for n in (chosen.against, chosen.place) if report.rows[n].rung.run_id],
         context=tr("Quantization ladder {id}", id=report.ladder.id),
         options=[row_name(row) for row in report.rows],
@@ -138,9 +162,9 @@ def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
         share = estimate_words(row.divergence.same_top, "0.1%")
         reference = row_name(report.rows[0])
         yield tr("the likeliest token of {reference} at {share} of positions", reference=reference, share=share)
-    if (speed := _speed(report, row, base)) and not speed.differs:
-        yield tr("the decode speed, as far as its intervals tell (×{factor})", factor=f"{speed.factor:.2f}")
-    if (change := _perplexity(report, row, base)) and not change.worse:
+    if row.loss and base.rung.place == 0 and row.loss.high < 0:
+        yield tr("Δquality {loss} of the cases", loss=estimate_words(row.loss, "+.3f"))
+    if (change := _perplexity(row, base)) and change.better:
         yield tr("the perplexity ({change})", change=f"{change.share:+.1%}")
 
 
@@ -151,28 +175,51 @@ def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
         yield tr("{size} more of peak memory", size=decimal(-memory))
     if (speed := _speed(report, row, base)) and speed.differs and speed.factor < 1:
         yield tr("{share} of the decode speed", share=f"{1 - speed.factor:.0%}")
-    if row.loss and base.rung.place == 0:
+    if row.loss and base.rung.place == 0 and row.loss.low > 0:
         yield tr("Δquality {loss} of the cases", loss=estimate_words(row.loss, "+.3f"))
     if row.divergence:
         found, reference = row.divergence, row_name(report.rows[0])
         kl, p99 = estimate_words(found.kl, ".3f"), estimate_words(found.kl_p99, ".2f")
         yield tr("KL {kl} nats on average and {p99} at p99 against {reference}", kl=kl, p99=p99, reference=reference)
-    if (change := _perplexity(report, row, base)) and change.worse:
+    if (change := _perplexity(row, base)) and change.worse:
+        yield tr("{change} of perplexity", change=f"{change.share:+.1%}")
+    if not _judged(row, base):
+        yield tr("an unknown amount of quality, which was not measured")
+
+
+def _open(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
+    """Differences whose interval holds none, or that have no interval."""
+    if (speed := _speed(report, row, base)) and not speed.differs:
+        yield tr("decode speed ×{factor}", factor=f"{speed.factor:.2f}")
+    if row.loss and base.rung.place == 0 and row.loss.low <= 0 <= row.loss.high:
+        yield tr("Δquality {loss} of the cases", loss=estimate_words(row.loss, "+.3f"))
+    if (change := _perplexity(row, base)) and not change.worse and not change.better:
         yield tr("{change} of perplexity", change=f"{change.share:+.1%}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """By what share perplexity is another than the baseline's, and whether it is surely higher."""
+    """By what share perplexity is another than the baseline's, and whether it is surely higher or lower."""
 
     share: float
     worse: bool
+    better: bool
 
 
-def _perplexity(report: LadderReport, row: LadderRow, base: LadderRow) -> _Change | None:
-    """Against the reference the paired ratio decides, whose interval is far narrower than either perplexity's."""
+def _perplexity(row: LadderRow, base: LadderRow) -> _Change | None:
+    """The ratios to the reference decide, paired by position: their intervals are far narrower than a perplexity's."""
     if not row.perplexity or not base.perplexity:
         return None
+    mine, theirs = _ratio(row), _ratio(base)
     share = row.perplexity.value / base.perplexity.value - 1
-    paired = row.divergence.log_ratio if row.divergence and base.rung.place == 0 else None
-    return _Change(share, paired.low > 0 if paired else share > 0)
+    if mine is None or theirs is None:
+        return _Change(share, worse=False, better=False)
+    return _Change(share, worse=mine[0] > theirs[1], better=mine[1] < theirs[0])
+
+
+def _ratio(row: LadderRow) -> tuple[float, float] | None:
+    """The interval of ln(its perplexity ÷ the reference's), None where it has none; the reference's own is nothing."""
+    if row.rung.place == 0:
+        return 0.0, 0.0
+    found = row.divergence.log_ratio if row.divergence else None
+    return None if found is None or found.low is None or found.high is None else (found.low, found.high)

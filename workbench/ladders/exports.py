@@ -11,12 +11,14 @@ from typing import Final, Literal, TypeAlias
 
 from workbench.benchmarks.exports import flag_words, speed_words
 from workbench.i18n import tr
+from workbench.ladders.figures import BLOCK, LEAST_BLOCKS
 from workbench.ladders.planning import origin_words
 from workbench.ladders.report import decode_speed
+from workbench.ladders.texts import passages_words
 from workbench.records.benchmarks import Rate
 from workbench.records.codec import encode
 from workbench.records.evals import Estimate
-from workbench.records.ladders import Criterion, Divergence, LadderReport, LadderRow, Stage
+from workbench.records.ladders import Criterion, Divergence, LadderReport, LadderRow, Stage, TextScore
 
 ExportFormat: TypeAlias = Literal["json", "csv", "markdown"]
 Table: TypeAlias = tuple[list[str], list[list[str]]]
@@ -53,17 +55,36 @@ def row_name(row: LadderRow) -> str:
     return row.rung.kind if row.rung.made else f"{row.rung.kind} ({row.rung.name})"
 
 
-def estimate_words(found: Estimate | None, form: str) -> str:
-    """ "0.074 [0.066, 0.083]"; ``form`` as ``format`` takes it, "0.1%" for a share."""
+def estimate_words(found: Estimate | TextScore | None, form: str) -> str:
+    """ "0.074 [0.066, 0.083]"; "0.074 [–]" without an interval. ``form`` as ``format`` takes it, "0.1%" for a share."""
     if found is None:
         return NONE
     form = ".1%" if form == "0.1%" else form
-    return f"{found.value:{form}} [{found.low:{form}}, {found.high:{form}}]"
+    known = found.low is not None and found.high is not None
+    return f"{found.value:{form}} [" + (f"{found.low:{form}}, {found.high:{form}}]" if known else f"{NONE}]")
 
 
-def margin_words(found: Estimate | None, digits: int) -> str:
-    """ "0.074 ±0.008": half the interval's width."""
-    return f"{found.value:.{digits}f} ±{found.margin:.{digits}f}" if found else NONE
+def margin_words(found: TextScore | None, digits: int) -> str:
+    """ "0.074 ±0.008": half the interval's width; "0.074 ±–" without an interval."""
+    if found is None:
+        return NONE
+    return f"{found.value:.{digits}f} ±" + (NONE if found.margin is None else f"{found.margin:.{digits}f}")
+
+
+def no_interval_words(report: LadderReport) -> str:
+    """Why figures stand without an interval, "" where all have one."""
+    bare = [row.divergence for row in report.rows if row.divergence and row.divergence.log_ratio.low is None]
+    if not bare:
+        return ""
+    positions, windows = min((found.kl.n, found.windows) for found in bare)
+    if windows > 1 and positions >= LEAST_BLOCKS * BLOCK:
+        return tr("– for an interval: all of its blocks are alike, which gives none")
+    return tr(
+        "– for an interval: {passages} and {positions} scored positions give none; it takes 2 and {least}",
+        passages=passages_words(windows),
+        positions=positions,
+        least=LEAST_BLOCKS * BLOCK,
+    )
 
 
 def rate_words(found: Rate | None) -> str:
@@ -134,12 +155,14 @@ def circumstances(report: LadderReport) -> Iterator[str]:
     yield f"{ladder.manifest.engine}, workbench {ladder.manifest.workbench}"
     if plan.text:
         yield tr(
-            "text: {name}, {windows} passages of {tokens} tokens, the second half of each scored (SHA-256 {hash})",
+            "text: {name}, {passages} of {tokens} tokens, the second half of each scored (SHA-256 {hash})",
             name=plan.text.collection or plan.text.path,
-            windows=plan.text.windows,
+            passages=passages_words(plan.text.windows),
             tokens=plan.text.tokens,
             hash=ladder.text_hash[:12],
         )
+    if words := no_interval_words(report):
+        yield words
     if plan.bench:
         several = plan.bench.repetitions > 1
         told = tr("{count} repetitions", count=plan.bench.repetitions) if several else tr("1 repetition")
@@ -189,19 +212,23 @@ def _figures(report: LadderReport, row: LadderRow) -> Iterator[tuple[object, ...
     yield "file_bytes", row.rung.size, "", "", "", ""
     if row.saving is not None:
         yield "saving", row.saving, "", "", "", ""
-    estimates: dict[str, Estimate | None] = {"perplexity": row.perplexity, "quality_loss": row.loss}
+    estimates: dict[str, Estimate | TextScore | None] = {"perplexity": row.perplexity, "quality_loss": row.loss}
     if row.divergence:
         names = [f.name for f in fields(Divergence) if f.name not in ("windows", "perplexity")]
         estimates |= {name: getattr(row.divergence, name) for name in names}
     for name, e in estimates.items():
         if e:
-            yield name, e.value, e.low, e.high, e.n, e.method
+            yield name, e.value, *_bounds(e.low, e.high), e.n, e.method
     if row.passed:
         yield "passed", row.passed.share, row.passed.low, row.passed.high, row.passed.n, "Wilson"
     if speed := decode_speed(row, report.ladder.plan.bench):
-        low, high = ("" if bound is None else bound for bound in (speed.low, speed.high))
-        yield "tokens_per_s", speed.mean, low, high, speed.n, "Student"
+        yield "tokens_per_s", speed.mean, *_bounds(speed.low, speed.high), speed.n, "Student"
     if row.bench and row.bench.ttft_ms:
         yield "ttft_ms_p50", row.bench.ttft_ms.p50, "", "", row.bench.ttft_ms.n, ""
     if row.bench and row.bench.rss:
         yield "peak_rss_bytes", row.bench.rss, "", "", "", ""
+
+
+def _bounds(low: float | None, high: float | None) -> tuple[object, object]:
+    """Of an interval; "" where there is none."""
+    return "" if low is None else low, "" if high is None else high

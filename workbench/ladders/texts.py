@@ -64,13 +64,18 @@ def too_short(plan: TextPlan) -> UsageError:
     return UsageError(
         tr("Too little text"),
         tr(
-            "“{name}” doesn't hold {windows} passages of {tokens} tokens.",
+            "“{name}” doesn't hold {passages} of {tokens} tokens.",
             name=plan.collection or plan.path,
-            windows=plan.windows,
+            passages=passages_words(plan.windows),
             tokens=plan.tokens,
         ),
         tr("Ask for fewer passages, or give more text."),
     )
+
+
+def passages_words(windows: int) -> str:
+    """ "1 passage", "8 passages"."""
+    return tr("1 passage") if windows == 1 else tr("{count} passages", count=windows)
 
 
 def text_hash(cut: Sequence[str]) -> str:

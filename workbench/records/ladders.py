@@ -155,6 +155,26 @@ class Ladder:
 
 
 @dataclass(frozen=True, slots=True)
+class TextScore:
+    """A figure over n positions of a text; its 95 % interval is None at both ends where the text gives none.
+
+    Attributes:
+        method: how the interval was made, "" without one.
+    """
+
+    value: float
+    n: int
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
+
+    @property
+    def margin(self) -> float | None:
+        """Half the interval's width."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, slots=True)
 class Divergence:
     """How far a model is from the reference over ``windows`` passages; 95 % intervals from a block bootstrap.
 
@@ -165,12 +185,12 @@ class Divergence:
         log_ratio: ln(perplexity ÷ reference_perplexity), paired by position: 0 for no change.
     """
 
-    kl: Estimate
-    kl_p99: Estimate
-    same_top: Estimate
-    perplexity: Estimate
-    reference_perplexity: Estimate
-    log_ratio: Estimate
+    kl: TextScore
+    kl_p99: TextScore
+    same_top: TextScore
+    perplexity: TextScore
+    reference_perplexity: TextScore
+    log_ratio: TextScore
     windows: int
 
 
@@ -186,7 +206,7 @@ class LadderRow:
 
     rung: Rung
     bench: BenchRow | None = None
-    perplexity: Estimate | None = None
+    perplexity: TextScore | None = None
     divergence: Divergence | None = None
     passed: Rate | None = None
     loss: Estimate | None = None

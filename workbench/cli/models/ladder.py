@@ -16,7 +16,7 @@ from workbench.cli.models.files import model_path
 from workbench.desk import Desk
 from workbench.errors import NotFoundError
 from workbench.i18n import tr
-from workbench.ladders.exports import ExportFormat, front_words, row_name, stage_words, table
+from workbench.ladders.exports import ExportFormat, front_words, no_interval_words, row_name, stage_words, table
 from workbench.ladders.kinds import DEFAULT
 from workbench.ladders.planning import origin_words
 from workbench.ports import Cancel
@@ -96,7 +96,8 @@ def run(
 ) -> None:
     """Makes quantizations of FILE, then measures speed, divergence from the reference, and passed cases.
 
-    Every step is stored as it ends: after ctrl+c, workbench ladder resume goes on.
+    Every step is stored as it ends: after ctrl+c, workbench ladder resume goes on. Exits with 1 when a rung could not
+    be made or measured.
     """
     load = LoadSettings(threads=threads)
     text = TextPlan(collection, str(text_file.absolute()) if text_file else "", windows, tokens)
@@ -114,7 +115,7 @@ def run(
             output,
             load,
         )
-        _print(desk, _followed(desk.ladders.run(asked, cancel), cancel), form)
+        _measured(desk, _followed(desk.ladders.run(asked, cancel), cancel), form)
 
 
 @ladder.command()
@@ -122,9 +123,9 @@ def run(
 @click.option("--as", "form", type=click.Choice(FORMATS), default=None, help="Print as a file of that kind.")
 @click.pass_obj
 def resume(front: FrontEnds, ladder_id: int, form: ExportFormat | None) -> None:
-    """Goes on with a ladder that was stopped."""
+    """Goes on with a ladder that was stopped. Exits with 1 when a rung could not be made or measured."""
     with front.desk("change") as desk, stoppable() as cancel:
-        _print(desk, _followed(desk.ladders.resume(ladder_id, cancel), cancel), form)
+        _measured(desk, _followed(desk.ladders.resume(ladder_id, cancel), cancel), form)
 
 
 @ladder.command()
@@ -229,6 +230,13 @@ def _followed(steps: Iterator[LadderProgress], cancel: Cancel) -> LadderReport:
     return cast(LadderProgress, last).report
 
 
+def _measured(desk: Desk, found: LadderReport, form: ExportFormat | None) -> None:
+    """Prints it; exits with 1 when something of it has no figures."""
+    _print(desk, found, form)
+    if found.failed or found.left:
+        sys.exit(1)
+
+
 def _print(desk: Desk, found: LadderReport, form: ExportFormat | None) -> None:
     if form:
         click.echo(desk.ladders.export(found.ladder.id, form), nl=False)
@@ -236,6 +244,8 @@ def _print(desk: Desk, found: LadderReport, form: ExportFormat | None) -> None:
     head, rows = table(found)
     print_table(head, rows, right=tuple(range(2, len(head))))
     say(tr("ladder {id}", id=found.ladder.id) + (f" · {words}" if (words := front_words(found)) else ""), dim=True)
+    if words := no_interval_words(found):
+        say(words, err=True)
     origins: dict[str, list[str]] = {}
     for row in found.rows:
         origins.setdefault(origin_words(row.rung), []).append(row_name(row))
