@@ -17,7 +17,8 @@ from workbench.records.codec import decode
 
 _BENCH: Final = """
     SELECT id, created, plan, models, manifest, total,
-        (SELECT count(*) FROM bench_sample s WHERE s.bench_id = bench.id)
+        (SELECT count(*) FROM bench_sample s WHERE s.bench_id = bench.id),
+        (SELECT count(*) FROM bench_sample s WHERE s.bench_id = bench.id AND json_extract(s.body, '$.problem') <> '')
     FROM bench
 """
 
@@ -97,7 +98,7 @@ def _find(c: Connection, bench_id: int) -> Bench:
 
 
 def _bench(row: tuple[Any, ...]) -> Bench:
-    number, created, plan, models, manifest, total, done = row
+    number, created, plan, models, manifest, total, done, failed = row
     return Bench(
         id=number,
         created=datetime.fromisoformat(created),
@@ -106,4 +107,5 @@ def _bench(row: tuple[Any, ...]) -> Bench:
         manifest=decode(BenchManifest, json.loads(manifest)),
         total=total,
         done=done,
+        failed=failed,
     )

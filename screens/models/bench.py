@@ -348,5 +348,6 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
 
 def _told(bench: BenchRecord) -> Line:
     names = ", ".join(model.name for model in bench.models)
-    state = "" if bench.complete else f" · ~ {bench.done}/{bench.total}"
-    return (names, (state, Tone.WARN))
+    state = "" if bench.measured == bench.total else f" · ~ {bench.measured}/{bench.total}"
+    failed = f" · ✗ {tr('{count} without value', count=bench.failed)}" if bench.failed else ""
+    return (names, (state, Tone.WARN), (failed, Tone.BAD))

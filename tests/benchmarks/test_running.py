@@ -248,7 +248,10 @@ def test_a_deleted_bench_is_gone_with_its_samples(desk: Desk) -> None:
     created = desk._store.benchmarks.create(MINI, bench.models, MANIFEST, bench.total)
     for sample in samples:
         desk._store.benchmarks.add_sample(sample)
-    assert desk.benchmarks.report(created.id).bench.complete
+    desk._store.benchmarks.add_sample(replace(samples[0], problem="it broke"))
+    known = desk.benchmarks.report(created.id).bench
+    assert known.complete
+    assert (known.measured, known.failed) == (known.total - 1, 1)
     desk.benchmarks.delete(created.id)
     with pytest.raises(NotFoundError):
         desk._store.benchmarks.add_sample(samples[0])

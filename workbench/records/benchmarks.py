@@ -115,7 +115,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A benchmark of one or more models; ``done`` of ``total`` samples are stored."""
+    """A benchmark of one or more models.
+
+    Attributes:
+        done: samples that are stored, of ``total``; ``failed``: those of them that have no value.
+    """
 
     id: int
     created: datetime
@@ -124,11 +128,17 @@ class Bench:
     manifest: BenchManifest
     total: int
     done: int = 0
+    failed: int = 0
 
     @property
     def complete(self) -> bool:
         """Nothing is left to measure."""
         return self.done >= self.total
+
+    @property
+    def measured(self) -> int:
+        """Samples that have a value."""
+        return self.done - self.failed
 
 
 @dataclass(frozen=True, slots=True)

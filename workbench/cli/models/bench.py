@@ -118,8 +118,9 @@ def _read(desk: Desk, what: What, form: ExportFormat | None) -> None:
     rows = []
     for one in benches:
         names = ", ".join(model.name for model in one.models)
-        rows.append((str(one.id), f"{one.created.astimezone():%Y-%m-%d %H:%M}", f"{one.done}/{one.total}", names))
-    print_table(("#", tr("date"), tr("measured"), tr("models")), rows, right=(0, 2))
+        known, failed = f"{one.measured}/{one.total}", str(one.failed or "")
+        rows.append((str(one.id), f"{one.created.astimezone():%Y-%m-%d %H:%M}", known, failed, names))
+    print_table(("#", tr("date"), tr("measured"), tr("without value"), tr("models")), rows, right=(0, 2, 3))
 
 
 def _followed(steps: Iterator[BenchProgress], cancel: Cancel) -> BenchReport:
