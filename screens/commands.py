@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from textual import on
 from textual.command import Command, CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -48,16 +48,36 @@ class Palette(CommandPalette):
         return bool(words.strip()) and text is not None and Matcher(words).match(text) > 0
 
 
+_Command: TypeAlias = tuple[str, str, Callable[[], object]]
+"""Its name, what it does, and what is called."""
+
+
 class WorkbenchCommands(Provider):
     """Screens and what they do, ingest, collections, models, theme, language, help, quit."""
 
-    def _commands(self) -> list[tuple[str, str, Callable[[], object]]]:
-        app = cast("WorkbenchApp", self.app)
-        commands: list[tuple[str, str, Callable[[], object]]] = [
+    @property
+    def _bench(self) -> WorkbenchApp:
+        return cast("WorkbenchApp", self.app)
+
+    def _commands(self) -> list[_Command]:
+        app = self._bench
+        return [
             (tr("Ingest files…"), tr("Read files or a folder into a collection"), app.action_ingest),
             (tr("Choose a collection…"), tr("Where searches and questions go"), app.action_choose_collection),
             (tr("Delete a collection…"), tr("With all its documents"), app.action_delete_collection),
             (tr("Load a model…"), tr("In a child process, replacing the loaded one"), app.action_load_model),
+            *self._acts(),
+            *self._places(),
+            (tr("Stop the running work"), tr("What was committed stays"), app.action_stop),
+            (tr("Keys"), tr("Every key that acts here"), app.action_help),
+            (tr("Quit"), tr("Asks only when work is running"), app.action_quit),
+            *self._choices(),
+        ]
+
+    def _acts(self) -> list[_Command]:
+        """Of Ask and Corpus, wherever one is."""
+        app = self._bench
+        return [
             (tr("Filter"), tr("Only chunks whose metadata matches"), partial(app.act, "ask", "filter")),
             (tr("Lanes"), tr("Both, lexical only, dense only"), partial(app.act, "ask", "lanes")),
             (
@@ -78,6 +98,11 @@ class WorkbenchCommands(Provider):
                 partial(app.act, "corpus", "move"),
             ),
             (tr("Snapshots…"), tr("Of the whole file"), partial(app.act, "corpus", "snapshots")),
+        ]
+
+    def _places(self) -> list[_Command]:
+        app = self._bench
+        return [
             (tr("Go to Models"), tr("Files, memory, loading"), partial(app.action_mode, "models")),
             (tr("Go to Corpus"), tr("Documents and chunks"), partial(app.action_mode, "corpus")),
             (tr("Go to Ask"), tr("Search and answers"), partial(app.action_mode, "ask")),
@@ -96,18 +121,24 @@ class WorkbenchCommands(Provider):
                 tr("What models there are, and whether they live"),
                 partial(app.action_tools, "inventory"),
             ),
-            (tr("Stop the running work"), tr("What was committed stays"), app.action_stop),
-            (tr("Keys"), tr("Every key that acts here"), app.action_help),
-            (tr("Quit"), tr("Asks only when work is running"), app.action_quit),
         ]
-        for theme in themes.THEMES:
-            name = theme.name
-            label = tr("Theme: {name}", name=theme_name(name))
-            commands.append((label, tr("Remembered in the file"), partial(app.choose_theme, name)))
-        for code, name in LANGUAGE_NAMES.items():
-            label = tr("Language: {name}", name=name)
-            commands.append((label, tr("Redraws everything"), partial(app.choose_language, code)))
-        return commands
+
+    def _choices(self) -> list[_Command]:
+        """Themes and languages."""
+        app = self._bench
+        themed = [
+            (
+                tr("Theme: {name}", name=theme_name(t.name)),
+                tr("Remembered in the file"),
+                partial(app.choose_theme, t.name),
+            )
+            for t in themes.THEMES
+        ]
+        spoken = [
+            (tr("Language: {name}", name=name), tr("Redraws everything"), partial(app.choose_language, code))
+            for code, name in LANGUAGE_NAMES.items()
+        ]
+        return [*themed, *spoken]
 
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""

@@ -212,14 +212,13 @@ class Desk:
     def chunk(self, chunk_id: str) -> Chunk:
         """By id or unambiguous prefix. Raises NotFoundError."""
         found = self._store.corpus.find_chunks(chunk_id, limit=2)
-        if len(found) != 1:
-            several = tr("“{prefix}” begins the id of more than one chunk.")
-            raise NotFoundError(
-                tr("More than one chunk") if found else tr("No such chunk"),
-                (several if found else tr("“{prefix}” begins no chunk's id.")).format(prefix=chunk_id),
-                tr("Give more of it.") if found else tr("workbench chunks DOCUMENT lists the ids of a document's."),
-            )
-        return found[0]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = tr("“{prefix}” begins the id of more than one chunk.", prefix=chunk_id)
+            raise NotFoundError(tr("More than one chunk"), several, tr("Give more of it."))
+        none = tr("“{prefix}” begins no chunk's id.", prefix=chunk_id)
+        raise NotFoundError(tr("No such chunk"), none, tr("workbench chunks DOCUMENT lists the ids of a document's."))
 
     def ingest(self, request: IngestRequest, cancel: Cancel | None = None) -> Iterator[IngestProgress]:
         """Commits per document; the last is ``finished``. Raises UsageError, MissingModelError, EngineError.

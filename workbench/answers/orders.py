@@ -9,7 +9,7 @@ from workbench.text.words import fold
 
 _ORDERS: Final = re.compile(
     r"""(?:^|[.!?:;,]\s*|\b(?:and|now|please|must|should|y|ahora|debes|favor)\s+)
-        (?:ignore|disregard|forget|override|ignora|ignore|ignorad|olvida|olvide|olvidad|desatiende|omite)\b[^.]{0,40}
+        (?:ignore|disregard|forget|override|ignora|ignorad|olvida|olvide|olvidad|desatiende|omite)\b[^.]{0,40}
         \b(?:instructions?|prompts?|instrucciones|indicaciones|ordenes)\b
       | \b(?:ignore|disregard|forget|ignora|ignore|olvida)\b[^.]{0,20}
         \b(?:previous|above|prior|earlier|anterior(?:es)?|previas?)\b[^.]{0,20}\b(?:instructions?|prompts?|instrucciones)\b
@@ -17,8 +17,6 @@ _ORDERS: Final = re.compile(
       | \bsystem\ prompt\b""",
     re.VERBOSE,
 )
-
-
 _BETWEEN: Final = re.compile(r"(?<=[.!?])\s+|[\x00-\x1f]+")
 
 

@@ -59,16 +59,7 @@ def measure_recall(
         UsageError: there are no exact vectors to compare with, or nothing passes the filter.
         Cancelled: ``cancel`` was set.
     """
-    exact = next(iter(exact_indexes(store, index)), None)
-    if exact is None:
-        raise UsageError(
-            tr("Nothing exact to compare with"),
-            tr("No index of {name} with this recipe keeps whole vectors.", name=index.embedder.name),
-            tr("Build one: workbench indexes build -e {name} --form float32", name=index.embedder.name),
-        )
-    ids, vectors = store.indexes.matrix(exact, where)
-    if not ids:
-        raise UsageError(tr("Nothing to measure"), tr("No chunk passes the filter."), tr("Choose another filter."))
+    exact, ids, vectors = _exact(store, index, where)
     stand_in = embedder is None or len(questions) < FEW
     queries = _sampled(vectors) if embedder is None or stand_in else _embedded(embedder, questions, cancel)
     forms = _forms(index)
@@ -85,6 +76,21 @@ def measure_recall(
         measured += _figures(index.form, judge, asked, index, text, milliseconds)
     told = tuple(replace(one, stand_in=stand_in) for one in measured)
     yield RecallProgress(len(forms) + 1, len(forms) + 1, told, finished=True)
+
+
+def _exact(store: Store, index: Index, where: FilterNode) -> tuple[Index, Sequence[str], Matrix]:
+    """An index with the whole vectors of the same chunks, and its ids (n,) and vectors (n, d) that pass the filter."""
+    exact = next(iter(exact_indexes(store, index)), None)
+    if exact is None:
+        raise UsageError(
+            tr("Nothing exact to compare with"),
+            tr("No index of {name} with this recipe keeps whole vectors.", name=index.embedder.name),
+            tr("Build one: workbench indexes build -e {name} --form float32", name=index.embedder.name),
+        )
+    ids, vectors = store.indexes.matrix(exact, where)
+    if not ids:
+        raise UsageError(tr("Nothing to measure"), tr("No chunk passes the filter."), tr("Choose another filter."))
+    return exact, ids, vectors
 
 
 def _sampled(vectors: Matrix) -> Matrix:
