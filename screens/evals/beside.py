@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from screens.dialogs import HELP, ErrorDialog
 from screens.evals.decide import ExportDialog, write_file
-from screens.evals.words import change_line, estimate_parts, run_words
+from screens.evals.words import change_line, estimate_parts
 from screens.style import Line, Tone, content, shorten
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs
@@ -24,6 +24,7 @@ from workbench.errors import WorkbenchError
 from workbench.evals.measuring.compare import p_text
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.standings import Standing, families, family, standings, verdict_of
+from workbench.evals.reporting.naming import run_words
 from workbench.evals.reporting.plots import mark, scale, whisker
 from workbench.i18n import tr
 from workbench.records.evals import Run, RunComparison, RunReport

@@ -16,11 +16,12 @@ from textual.widgets import Input, Static, TextArea
 
 from screens.dialogs import HELP, PassageDialog
 from screens.evals.reading import RunView
-from screens.evals.words import label_name, run_words, value_mark
+from screens.evals.words import label_name, value_mark
 from screens.fields import chosen, field, pick, tell_problem, written
 from screens.style import Tone, content
 from screens.widgets.grid import Row
 from workbench.errors import FileError
+from workbench.evals.reporting.naming import run_words
 from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
 from workbench.records.evals import Label, Run, Verdict

@@ -15,12 +15,13 @@ from textual.widgets import Static
 
 from screens.evals.columns import in_columns
 from screens.evals.reading import JUDGES, RunView
-from screens.evals.words import change_line, estimate_parts, run_words
+from screens.evals.words import change_line, estimate_parts
 from screens.style import Line, Tone, content, count, duration, plain, shorten
 from workbench.evals.measuring.compare import verdict
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import FEW, Agreement
-from workbench.evals.reporting.reports import headline_metrics, judged_text, layer_title, no_kappa
+from workbench.evals.reporting.naming import layer_title, run_words
+from workbench.evals.reporting.reports import headline_metrics, judged_text, no_kappa
 from workbench.i18n import tr
 from workbench.records.evals import (
     Estimate,

@@ -14,11 +14,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from screens.dialogs import HELP, NoteDialog
-from screens.evals.words import label_mark, run_words
+from screens.evals.words import label_mark
 from screens.fields import chosen, pick, tell_problem
 from screens.style import Line, Tone, content
 from screens.widgets.grid import Column, Grid, Row
 from workbench.evals.judging.judge import RUBRIC
+from workbench.evals.reporting.naming import run_words
 from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
 from workbench.records.evals import (

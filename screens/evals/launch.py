@@ -16,7 +16,6 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from screens.dialogs import HELP
-from screens.evals.words import model_name
 from screens.fields import (
     LANES,
     chosen,
@@ -32,7 +31,7 @@ from screens.fields import (
     written,
 )
 from screens.style import content
-from workbench.evals.reporting.reports import layer_title
+from workbench.evals.reporting.naming import layer_title, model_name
 from workbench.i18n import tr
 from workbench.records.evals import Layer, RunConfig
 from workbench.records.models import ModelFile

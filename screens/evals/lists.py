@@ -8,10 +8,11 @@ from typing import cast
 
 from screens.evals.items import EVERYTHING, CaseItem, Narrow, View
 from screens.evals.reading import Lists, RunView
-from screens.evals.words import label_mark, result_mark, run_words, short_stage
+from screens.evals.words import label_mark, result_mark, short_stage
 from screens.style import Line, Tone, count
 from screens.widgets.grid import Column, Row
 from workbench.evals.deciding.gates import GateState
+from workbench.evals.reporting.naming import run_words
 from workbench.i18n import tr
 from workbench.records.cases import Dataset
 from workbench.records.evals import FailureStage, Run

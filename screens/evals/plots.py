@@ -17,10 +17,11 @@ from textual.widgets import Static
 
 from screens.dialogs import HELP
 from screens.evals.reading import RunView, read_figures
-from screens.evals.words import estimate_parts, run_words, share
+from screens.evals.words import estimate_parts, share
 from screens.style import Line, Tone, content, shorten
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import wilson
+from workbench.evals.reporting.naming import run_words
 from workbench.i18n import tr
 from workbench.records.evals import Estimate, ThresholdPoint
 

@@ -16,12 +16,13 @@ from textual.widgets import Input, Select, Static
 from screens.dialogs import HELP
 from screens.evals.case import outcome
 from screens.evals.launch import read_settings, settings_fields, settings_of
-from screens.evals.words import model_name, result_mark, value_text
+from screens.evals.words import result_mark, value_text
 from screens.fields import chosen, pick, tell_problem
 from screens.style import Line, Tone, content, milliseconds
 from screens.widgets.facts import Fact, Facts
 from workbench.evals.measuring.compare import changed_settings
 from workbench.evals.measuring.scoring import describe
+from workbench.evals.reporting.naming import model_name
 from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold

@@ -25,13 +25,12 @@ from screens.evals.figures import progress_text
 from screens.evals.gates import LOCK, GatesScreen, LockDialog, NewGates, read_gates
 from screens.evals.launch import RunDialog
 from screens.evals.reading import RunView
-from screens.evals.words import run_words
 from screens.messages import RunMoved
 from screens.style import Line, Tone, count
 from screens.widgets.grid import Grid, Row
 from screens.work import Job, Jobs
 from workbench.errors import WorkbenchError
-from workbench.evals.reporting.reports import layer_title
+from workbench.evals.reporting.naming import layer_title, run_words
 from workbench.i18n import tr
 from workbench.records.cases import Dataset
 from workbench.records.evals import (

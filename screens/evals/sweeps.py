@@ -14,12 +14,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Select, Static
 
 from screens.dialogs import HELP
-from screens.evals.words import run_words
 from screens.fields import chosen, field, pick, tell_problem, whole, written
 from screens.style import Tone, content
 from workbench.corpus.chunking.recipes import describe_recipe
 from workbench.errors import UsageError
-from workbench.evals.reporting.reports import layer_title
+from workbench.evals.reporting.naming import layer_title, run_words
 from workbench.evals.running.sweep import VARIABLES, vary
 from workbench.i18n import tr
 from workbench.indexing.forms import form_name

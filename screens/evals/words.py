@@ -7,7 +7,6 @@ from typing import Final
 from screens.style import Line, Tone
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import open_ended
-from workbench.evals.reporting.reports import layer_title
 from workbench.i18n import tr
 from workbench.records.evals import (
     CaseResult,
@@ -15,7 +14,6 @@ from workbench.records.evals import (
     FailureStage,
     Label,
     MetricChange,
-    Run,
 )
 
 WORTH_A_THIRD_DIGIT: Final = 0.05
@@ -98,27 +96,6 @@ def label_mark(label: Label | None) -> Line:
 def label_name(value: int) -> str:
     """A verdict in the interface's language."""
     return {1: tr("right"), -1: tr("wrong"), 0: tr("undecided")}[value]
-
-
-def run_words(run: Run) -> str:
-    """A run's title, or what tells it from others: "hybrid rrf", "chain · lexical · SmolLM2"."""
-    config = run.config
-    if config.title:
-        return config.title
-    lanes = config.search.lanes
-    ways = tr("hybrid {fusion}", fusion=config.search.fusion) if len(lanes) > 1 else lane_name(lanes[0])
-    parts = ["" if config.layer == "retrieval" else layer_title(config.layer), model_name(config.model)]
-    return " · ".join(p for p in (parts[0], "" if config.layer == "model" else ways, parts[1]) if p)
-
-
-def model_name(path: str) -> str:
-    """A model's file as it is called: without folder and ending."""
-    return path.replace("\\", "/").rpartition("/")[2].removesuffix(".gguf")
-
-
-def lane_name(lane: str) -> str:
-    """A lane in the interface's language."""
-    return {"lexical": tr("lexical"), "dense": tr("dense")}.get(lane, lane)
 
 
 def short_stage(stage: FailureStage) -> str:

@@ -73,7 +73,8 @@ def test_one_prompt_leaves_the_ids_alone_and_lists_of_values_make_tests(tmp_path
 def test_words_of_yaml_1_1_stay_words(tmp_path: Path) -> None:
     text = (
         "prompts: 'Say {{word}} at {{time}}, {{n}} times, {{sure}}, {{one}} of {{all}}'\n"
-        "tests:\n- vars: {word: yes, time: 12:30, n: 3, sure: true, one: 1, all: {a: 2}}\n  assert: [{type: equals, value: no}]\n"
+        "tests:\n- vars: {word: yes, time: 12:30, n: 3, sure: true, one: 1, all: {a: 2}}\n"
+        "  assert: [{type: equals, value: no}]\n"
     )
     (case,) = read(tmp_path, text).cases
     assert case.question == "Say yes at 12:30, 3 times, true, 1 of {'a': 2}"

@@ -42,6 +42,14 @@ def test_each_metric_is_paired_and_tested_by_its_kind() -> None:
     assert changes["f1"].significant
 
 
+def test_percentiles_that_so_few_cases_do_not_bound_have_no_difference() -> None:
+    few = [result(f"c{i}", True, {"f1": i / 100}, ms=float(i + 1)) for i in range(40)]
+    comparison = compare_runs(run(1), few, run(2), [replace(r, duration_ms=r.duration_ms + 9) for r in few])
+    assert "latency_p50_ms" in {change.metric for change in comparison.metrics}
+    assert {"latency_p95_ms", "latency_p99_ms"}.isdisjoint(change.metric for change in comparison.metrics)
+    assert "Not compared, as so few cases don't bound a percentile: Latency p95, Latency p99." in comparison.warnings
+
+
 def test_order_does_not_matter_and_only_shared_cases_count() -> None:
     a, b = _results(BEFORE), list(reversed(_results(AFTER)))[:-10]
     comparison = compare_runs(run(1), a, run(2), b)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
 
@@ -34,8 +35,11 @@ from workbench.evals.reporting.reports import (
     runs_table,
     stage_title,
 )
-from workbench.records.codec import encode
-from workbench.records.evals import DecisionRecord, GateSet, RunConfig, RunReport
+from workbench.records.answers import AskOptions
+from workbench.records.codec import decode, encode
+from workbench.records.evals import DecisionRecord, GateSet, Prices, RunConfig, RunReport
+from workbench.records.retrieval import SearchOptions
+from workbench.retrieval.rerank import DEPTH
 from workbench.text.clean import printable
 
 HOSTILE = "<script>alert(1)</script> | [x](javascript:y) `*_#&lt; \x1b[31m \u202e %\\input{a} $x$\n# h"
@@ -81,10 +85,11 @@ def test_a_report_tells_figures_with_intervals_failures_segments_and_manifest() 
     gates = GateSet(1, "faq", "release", (parse_gate("recall@5 >= 0.85"),), WHEN)
     text = to_markdown(report_page(report, failed, [(gates, check_gates(report, gates))]))
     for piece in (
-        "# Run \\#1 faq",
+        "# Run \\#1 hybrid rrf\n\n- Dataset: faq",
         "| Recall@5 | 0.750 | \\[0.598, 0.858\\] | 40 | Wilson |",
         "| retrieved but cut | 10 |",
         "## By type",
+        "| Latency p95 | 5.0 ms | \\[5.0, ∞) | 40 |",
         "| table | 20 | 1.000 \\[0.839, 1.000\\]",
         f"## Gates: release, locked {WHEN:%Y-%m-%d %H:%M}",
         "| recall@5 \\>= 0.85 | fails | 0.750 (n = 40) misses 0.850. |",
@@ -111,7 +116,7 @@ def test_a_report_has_the_comparison_too_in_either_form_and_says_when_gates_came
     late = GateSet(1, "faq", "release", (parse_gate("pass_rate >= 0.5"),), WHEN + timedelta(days=1))
     page = report_page(_report(), (), [(late, check_gates(_report(), late))], compared)
     for text in (to_markdown(page).replace("\\", ""), _parsed(to_html(page)).text):
-        assert "#1 faq → #2 faq" in text
+        assert "#1 hybrid rrf → #2 hybrid rrf" in text
         assert "2 fixed, 1 broken" in text
         assert "“release” were written after the run began: passing them proves nothing." in text
     assert "### Fixed (2)" in to_markdown(page)
@@ -233,9 +238,14 @@ def test_an_interval_of_fewer_cases_than_the_row_tells_its_own_n() -> None:
     assert row.endswith(r"] n=10 \\")
 
 
-def test_a_ranked_run_without_a_title_is_named_by_what_it_ran() -> None:
-    report = make_report(run(3, RunConfig("faq", layer="chain"), model="SmolLM2"), [result("a", True)], [])
-    assert r"\#3 chain · lexical+dense · SmolLM2 & 1" in to_latex(ranking([report]))
+def test_a_ranked_run_without_a_title_is_named_by_what_it_ran_and_what_was_set() -> None:
+    plain = RunConfig("faq", layer="chain")
+    other = replace(plain, ask=AskOptions(threshold=0.7, evidence=2), exclude_gold=True)
+    met = replace(plain, search=SearchOptions(rerank="none", rerank_depth=DEPTH), prices=Prices(hour=1.0))
+    reports = [make_report(run(n, c, model="SmolLM2"), [result("a", True)], []) for n, c in enumerate((other, met), 3)]
+    table = to_latex(ranking(reports))
+    assert r"\#3 evidence=2 · $\tau$=0.7 · gold left out · whole chain · hybrid rrf · SmolLM2 & 1" in table
+    assert r"\#4 whole chain · hybrid rrf · SmolLM2 & 1" in table
 
 
 def test_a_ranking_of_nothing_is_a_table() -> None:
@@ -265,7 +275,9 @@ def test_a_decision_record() -> None:
 
 def test_reports_are_json_that_any_program_reads() -> None:
     report = _report()
-    json.loads(json.dumps(encode(report), allow_nan=False))
+    read = json.loads(json.dumps(encode(report), allow_nan=False))
+    assert read["segments"][0]["metrics"]["latency_p95_ms"]["high"] is None
+    assert decode(RunReport, read) == report
     comparison = compare_runs(run(1), [result("a", ms=1.0)], run(2), [result("a", False, ms=2.0)])
     json.loads(json.dumps(encode(comparison), allow_nan=False))
     assert "Passed" in to_html(comparison_page(comparison))

@@ -290,9 +290,13 @@ def test_a_value_out_of_range_is_refused(name: str, value: str) -> None:
         with_variable(RunConfig("faq"), name, value)
 
 
-def test_a_sweep_needs_two_values() -> None:
+def test_a_sweep_needs_two_values_of_what_its_layer_looks_at() -> None:
     with pytest.raises(UsageError, match="two"):
         vary(RETRIEVAL, "k", ["5", "5"])
+    for config, name, values in ((RETRIEVAL, "model", ["a.gguf", "b.gguf"]), (TASKS, "k", ["1", "5"])):
+        with pytest.raises(UsageError, match=f"{name} changes nothing"):
+            vary(config, name, values)
+    assert len(vary(replace(RETRIEVAL, layer="chain"), "model", ["a.gguf", "b.gguf"])) == 2
 
 
 def test_a_complete_run_tells_how_many_cases_were_scored(bench: Bench) -> None:

@@ -104,7 +104,7 @@ async def test_chosen_runs_stand_side_by_side_and_are_written_as_a_table(tmp_pat
         rows = (tmp_path / "runs.tex").read_text("utf-8").splitlines()
         assert [row.split(" & ")[0] for row in rows if row.startswith(r"\#")] == [
             r"\#1 bm25",
-            r"\#2 retrieval · lexical+dense",
+            r"\#2 hybrid rrf",
         ]
         await press(pilot, "escape")
         assert app.screen.query_one("#runs-grid", Grid).key == "3/xquad-es"

@@ -1,11 +1,13 @@
 """Records to JSON and back: one codec for storage, the command line and exports.
 
-Dataclasses become objects; a union of dataclasses carries its class name under ``"type"``. Dates are ISO 8601.
+Dataclasses become objects; a union of dataclasses carries its class name under ``"type"``. Dates are ISO 8601. A bound
+that is infinite, for there is none, becomes null.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -32,6 +34,8 @@ def encode(value: object) -> Any:
         return [encode(v) for v in value]
     if isinstance(value, date):  # a datetime is a date
         return value.isoformat()
+    if isinstance(value, float) and math.isinf(value):
+        return None
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     raise TypeError(f"no record holds a {type(value).__name__}")
@@ -75,8 +79,8 @@ def _decode(kind: Any, data: Any) -> Any:
         return kind(**{k: _decode(hints[k], v) for k, v in data.items() if k in fields})  # type: ignore[operator]  # a dataclass type, which mypy can't tell from an instance
     if kind is datetime or kind is date:
         return kind.fromisoformat(data)
-    if kind is float and isinstance(data, int):
-        return float(data)
+    if kind is float and (data is None or isinstance(data, int)):
+        return math.inf if data is None else float(data)
     return data
 
 

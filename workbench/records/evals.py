@@ -173,7 +173,10 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A measured value over n cases with its 95 % interval; ``method`` names how the interval was made."""
+    """A measured value over n cases with its 95 % interval; ``method`` names how the interval was made.
+
+    ``high`` is infinite (null in JSON) where n cases give no upper bound, ``low`` where a difference has no lower one.
+    """
 
     value: float
     n: int

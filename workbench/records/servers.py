@@ -281,11 +281,9 @@ class LoadFigure:
 
     Attributes:
         apart: their intervals don't meet: more than chance tells them apart.
-        open: too few requests to bound the percentile from above: the interval ends with the longest that was seen.
     """
 
     name: LoadFigureName
     before: Estimate | None
     now: Estimate | None
     apart: bool = False
-    open: tuple[bool, bool] = (False, False)

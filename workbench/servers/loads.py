@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from workbench.evals.measuring.statistics import open_ended, order_interval
+from workbench.evals.measuring.statistics import order_interval
 from workbench.i18n import tr
 from workbench.ports import EntryRepository
-from workbench.records.evals import Estimate
 from workbench.records.servers import Flight, Flights, LoadFigure, LoadFigureName, LoadTest
 
 
@@ -79,13 +77,8 @@ def _first(flights: Sequence[Flight]) -> list[float]:
 
 def _figure(name: LoadFigureName, before: Sequence[float], now: Sequence[float], q: float) -> LoadFigure:
     one, other = (order_interval(np.array(values), q) if values else None for values in (before, now))
-    ends = [math.inf if found is None or open_ended(found) else found.high for found in (one, other)]
-    apart = bool(one and other) and (_low(other) > ends[0] or ends[1] < _low(one))
-    return LoadFigure(name, one, other, apart, (math.isinf(ends[0]), math.isinf(ends[1])))
-
-
-def _low(found: Estimate | None) -> float:
-    return found.low if found else 0.0
+    apart = one is not None and other is not None and (other.low > one.high or other.high < one.low)
+    return LoadFigure(name, one, other, apart)
 
 
 def _name(test: LoadTest) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.evals.measuring.statistics import open_ended
 from workbench.i18n import tr
 from workbench.records.evals import Estimate
 from workbench.records.servers import LoadFigure, LoadFigureName, LoadTest, ServerState, short_name
@@ -104,26 +105,24 @@ def load_rows(before: LoadTest, now: LoadTest, figures: Sequence[LoadFigure]) ->
         (tr("requests at once"), f"{before.in_system:.2f}", f"{now.in_system:.2f}"),
         (tr("failed"), f"{before.failed}/{before.sent}", f"{now.failed}/{now.sent}"),
     )
-    timed = [
-        (figure_name(f.name), _timed(f.before, f.open[0]), _timed(f.now, f.open[1]), load_change(f)) for f in figures
-    ]
+    timed = [(figure_name(f.name), _timed(f.before), _timed(f.now), load_change(f)) for f in figures]
     return [*timed, *((*row, "") for row in counted)]
 
 
 def load_note() -> str:
     """What the signs of ``load_rows`` mean."""
     return tr(
-        "[95 % interval; +: too few requests to bound it]. ▲ slower, ▼ faster, where the intervals don't meet; "
+        "[95 % interval; ∞: too few requests to bound it]. ▲ slower, ▼ faster, where the intervals don't meet; "
         "~ where chance may have made the difference."
     )
 
 
-def _timed(found: Estimate | None, unbounded: bool) -> str:
+def _timed(found: Estimate | None) -> str:
     if found is None:
         return "–"
     digits = 2 if found.value < 10 else 1
-    low, value, high = (f"{number:.{digits}f}" for number in (found.low, found.value, found.high))
-    return f"{value} [{low}, {high}{'+' if unbounded else ''}]"
+    high = "∞)" if open_ended(found) else f"{found.high:.{digits}f}]"
+    return f"{found.value:.{digits}f} [{found.low:.{digits}f}, {high}"
 
 
 def load_change(figure: LoadFigure) -> str:

@@ -17,6 +17,7 @@ from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import model_path
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
+from workbench.evals.reporting.naming import run_words
 from workbench.evals.running.sweep import VARIABLES, check_keys, vary, with_variable
 from workbench.i18n import tr
 from workbench.records.codec import decode
@@ -225,7 +226,7 @@ def list_runs(front: FrontEnds, dataset: str, as_json: bool) -> None:
             f"{r.done:,}/{r.total:,}",
             f"{r.passed:,}",
             f"{r.created:%Y-%m-%d %H:%M}",
-            r.config.title or r.manifest.model,
+            run_words(r),
         )
         for r in runs
     ]

@@ -41,7 +41,7 @@ _SEGMENT_METRICS: Final = 3  # of those that compared segments show
 def print_report(report: RunReport) -> None:
     """The run's figures with n and interval, where its cases fail, and what weakens the figures."""
     run, config, told = report.run, report.run.config, report.run.manifest
-    parts = (config.layer, told.collection, told.embedder, told.recipe, told.model, tr(run.status))
+    parts = (config.dataset, config.layer, told.collection, told.embedder, told.recipe, told.model, tr(run.status))
     say(f"{run_name(run)}  {run.done:,}/{run.total:,}", bold=True, newlines=False)
     say(" · ".join(part for part in parts if part), newlines=False)
     say("")

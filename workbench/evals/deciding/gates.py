@@ -140,7 +140,7 @@ def cases_needed(gate: Gate, estimate: Estimate) -> int | None:
     room = abs(estimate.value - gate.threshold)
     if room == 0:
         return None
-    arm = estimate.value - estimate.low if at_least else estimate.high - estimate.value
+    arm = estimate.value - estimate.low if at_least or open_ended(estimate) else estimate.high - estimate.value
     needed = max(estimate.n + 1, math.ceil(estimate.n * (arm / room) ** 2))
     return max(needed, cases_for_quantile(named.quantile)) if named.kind == "time" else needed
 

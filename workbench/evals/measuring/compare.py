@@ -9,7 +9,15 @@ import numpy as np
 
 from workbench.evals.measuring.scoring import HEADLINES, Column, columns, describe, estimate, sample, statistic
 from workbench.evals.measuring.segments import groups_of
-from workbench.evals.measuring.statistics import FEW, Sample, flipped_difference, mcnemar, paired_difference
+from workbench.evals.measuring.statistics import (
+    FEW,
+    Sample,
+    cases_for_quantile,
+    flipped_difference,
+    mcnemar,
+    paired_difference,
+)
+from workbench.evals.metrics import Metric
 from workbench.i18n import tr
 from workbench.records.cases import Case
 from workbench.records.codec import TYPE_KEY, encode
@@ -197,6 +205,8 @@ def _change(name: str, a: Column, b: Column) -> MetricChange | None:
     if not both:
         return None
     metric = describe(name)
+    if _too_few(metric, len(both)):
+        return None
     before, after = sample(a[i] for i in both), sample(b[i] for i in both)
     first, second = estimate(metric, before), estimate(metric, after)
     if not all(abs(e.value) < float("inf") for e in (first, second)):
@@ -210,6 +220,11 @@ def _change(name: str, a: Column, b: Column) -> MetricChange | None:
         return MetricChange(name, first, second, difference, mcnemar(fixed, broken), "McNemar")
     difference, p = paired_difference(before, after, statistic(metric), shares=shares)
     return MetricChange(name, first, second, difference, p, "paired bootstrap")
+
+
+def _too_few(metric: Metric, n: int) -> bool:
+    """A percentile that n cases don't bound from above: nothing bounds the difference of two of them either."""
+    return metric.kind == "time" and n < cases_for_quantile(metric.quantile)
 
 
 def _within_0_1(values: Sample) -> bool:
@@ -234,6 +249,15 @@ def _left_out(
     elif alone:
         yield tr("Not compared, as only one of the runs has them: {names}.", names=", ".join(alone))
     compared = {change.metric for change in changes}
+    few = [
+        name
+        for name in tables[0]
+        if name in both and _too_few(describe(name), len(tables[0][name].keys() & tables[1][name].keys()))
+    ]
+    if few:
+        titles = ", ".join(describe(name).title for name in few)
+        yield tr("Not compared, as so few cases don't bound a percentile: {names}.", names=titles)
+    compared |= set(few)
     undefined = [describe(name).title for name in tables[0] if name in both and name not in compared]
     if undefined:
         yield tr(

@@ -116,23 +116,23 @@ def order_interval(values: Sample, q: float) -> Estimate:
 
     The number of values under the true percentile is binomial (n, q); the bounds are the measured values at its 2.5 %
     and 97.5 % quantiles (Conover, *Practical Nonparametric Statistics*, 1999, 3.2). With fewer cases than
-    ``cases_for_quantile`` the upper bound lies beyond all that was measured: then it is the largest value, and the
-    method ends with ``OPEN``. Where the lower one lies below all that was measured it is 0: values are times.
+    ``cases_for_quantile`` the upper bound lies beyond all that was measured: then it is infinite, and the method ends
+    with ``OPEN``. Where the lower one lies below all that was measured it is 0: values are times.
     """
     n = len(values)
     ordered = np.sort(values)
     below = _binomial_cdf(n, q)
     lower = int(np.searchsorted(below, _TAIL, side="right"))  # the largest l with P(X < l) ≤ 2.5 %
     upper = int(np.searchsorted(below, 1 - _TAIL)) + 1  # the smallest u with P(X < u) ≥ 97.5 %
-    method = "order statistics" if upper <= n else "order statistics" + OPEN
+    high, method = (float(ordered[upper - 1]), "") if upper <= n else (math.inf, OPEN)
     value = float(ordered[nearest_rank(n, q) - 1])
     low = float(ordered[lower - 1]) if lower else 0.0
-    return Estimate(value, n, low, float(ordered[min(upper, n) - 1]), method)
+    return Estimate(value, n, low, high, "order statistics" + method)
 
 
 def open_ended(estimate: Estimate) -> bool:
     """Whether the interval has no upper bound yet: more cases, or more useful ones, are needed for one."""
-    return estimate.method.endswith(OPEN)
+    return math.isinf(estimate.high)
 
 
 def cases_for_quantile(q: float) -> int:
@@ -269,10 +269,7 @@ def _resampled(figure: Callable[[NDArray[np.intp]], Any], n: int, resamples: int
 
 def _percentile_interval(value: float, n: int, drawn: NDArray[np.float64], method: str) -> Estimate:
     low, high = (float(bound) for bound in np.quantile(drawn, (_TAIL, 1 - _TAIL), method="inverted_cdf"))
-    if math.isfinite(low) and math.isfinite(high):
-        return Estimate(value, n, low, high, method)
-    finite = [value, *drawn[np.isfinite(drawn)].tolist()]
-    return Estimate(value, n, max(low, min(finite)), min(high, max(finite)), method + OPEN)
+    return Estimate(value, n, low, high, method if math.isfinite(low) and math.isfinite(high) else method + OPEN)
 
 
 def _same_difference(found: Estimate) -> Estimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
@@ -21,6 +22,7 @@ from workbench.evals.reporting.markup import (
     Table,
     to_markdown,
 )
+from workbench.evals.reporting.naming import layer_title, run_words
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold
 from workbench.records.evals import (
@@ -31,7 +33,6 @@ from workbench.records.evals import (
     GateResult,
     GateSet,
     JudgementReport,
-    Layer,
     MetricChange,
     Run,
     RunComparison,
@@ -67,17 +68,6 @@ _VERDICTS: Final[dict[Verdict, str]] = {
 }
 
 
-def layer_title(layer: Layer) -> str:
-    """What a run exercises, in the interface's language."""
-    names: dict[Layer, str] = {
-        "retrieval": tr("retrieval"),
-        "generation": tr("generation"),
-        "chain": tr("whole chain"),
-        "model": tr("model tasks"),
-    }
-    return names[layer]
-
-
 def stage_title(stage: FailureStage) -> str:
     """A failure stage in the interface's language."""
     return tr(_STAGES[stage])
@@ -89,22 +79,33 @@ def verdict_title(verdict: Verdict) -> str:
 
 
 def run_name(run: Run) -> str:
-    """ "#12 title", or "#12 dataset" for a run without one."""
-    return f"#{run.id} {run.config.title or run.config.dataset}"
+    """A run's number, then its title or what tells it from others."""
+    return f"#{run.id} {run_words(run)}"
 
 
 def estimate_text(name: str, estimate: Estimate) -> str:
     """A metric's value with its interval: "0.853 [0.790, 0.900]"; "266 ms [204, ∞)" where it has no upper bound."""
+    return f"{describe(name).text(estimate.value)} {interval_text(name, estimate)}"
+
+
+def interval_text(name: str, estimate: Estimate) -> str:
+    """The interval alone: "[0.790, 0.900]", "[204, ∞)"."""
     shown = describe(name)
     high = "∞)" if open_ended(estimate) else f"{shown.number(estimate.high)}]"
-    return f"{shown.text(estimate.value)} [{shown.number(estimate.low)}, {high}"
+    return f"[{shown.number(estimate.low)}, {high}"
 
 
 def difference_text(change: MetricChange) -> str:
     """B less A with its interval: "+0.013 [-0.004, +0.030]"."""
     shown, found = describe(change.metric), change.difference
-    low, high = (f"{'+' if bound >= 0 else ''}{shown.number(bound)}" for bound in (found.low, found.high))
-    return f"{'+' if found.value >= 0 else ''}{shown.text(found.value)} [{low}, {high}]"
+    low = "(-∞" if math.isinf(found.low) else f"[{_signed(found.low)}{shown.number(found.low)}"
+    high = "+∞)" if open_ended(found) else f"{_signed(found.high)}{shown.number(found.high)}]"
+    return f"{_signed(found.value)}{shown.text(found.value)} {low}, {high}"
+
+
+def _signed(value: float) -> str:
+    """The sign that numbers don't bring along."""
+    return "+" if value >= 0 else ""
 
 
 def gates_text(gates: GateSet, results: Sequence[GateResult]) -> str:
@@ -226,7 +227,11 @@ def runs_table(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> Tab
     own = _own_metrics(reports, metrics)
     columns = dict.fromkeys(column for names in own for column in names)
     rows = tuple(
-        (_told_apart(r.run), f"{r.overall.cases:,}", *_cells(r.overall, [names.get(c, "") for c in columns]))
+        (
+            f"#{r.run.id} {run_words(r.run)}",
+            f"{r.overall.cases:,}",
+            *_cells(r.overall, [names.get(c, "") for c in columns]),
+        )
         for r, names in zip(reports, own, strict=True)
     )
     head = (tr("Run"), "n", *(_column_title({names[c] for names in own if c in names}) for c in columns))
@@ -243,16 +248,6 @@ def _own_metrics(reports: Sequence[RunReport], metrics: Sequence[str]) -> list[d
 def _column_title(names: Set[str]) -> str:
     title, at, k = describe(min(names)).title.partition("@")
     return title + at + (k if len(names) == 1 else "k" if at else "")
-
-
-def _told_apart(run: Run) -> str:
-    """A run among others of its layer: "#12 title", or its layer, lanes and model."""
-    config = run.config
-    if config.title:
-        return run_name(run)
-    lanes = "" if config.layer == "model" else "+".join(config.search.lanes)
-    parts = (config.layer, lanes, run.manifest.model)
-    return f"#{run.id} {' · '.join(part for part in parts if part)}"
 
 
 def decision_markdown(decision: DecisionRecord) -> str:
@@ -324,7 +319,7 @@ def _metric_table(segment: Segment) -> Table:
         (
             describe(name).title,
             describe(name).text(e.value),
-            f"[{describe(name).text(e.low)}, {describe(name).text(e.high)}]",
+            interval_text(name, e),
             str(e.n),
             tr(e.method),
         )

@@ -10,9 +10,15 @@ from typing import Any, Final, Literal, TypeAlias, get_type_hints
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.codec import TYPE_KEY
-from workbench.records.evals import RunConfig
+from workbench.records.evals import Layer, RunConfig
 
 Part: TypeAlias = Literal["", "search", "ask", "load", "prices"]
+
+_ALL: Final[tuple[Layer, ...]] = ("retrieval", "generation", "chain", "model")
+_ON_A_CORPUS: Final[tuple[Layer, ...]] = ("retrieval", "generation", "chain")
+_SEARCHING: Final[tuple[Layer, ...]] = ("retrieval", "chain")
+_ASKING: Final[tuple[Layer, ...]] = ("generation", "chain")
+_WRITING: Final[tuple[Layer, ...]] = ("generation", "chain", "model")
 
 LANES: Final = {"lexical": ("lexical",), "dense": ("dense",), "both": ("lexical", "dense")}
 
@@ -24,11 +30,13 @@ class Variable:
     Attributes:
         part: the record it is in, "" for the configuration itself.
         read: its value from text; raises ValueError or KeyError.
+        layers: where it changes what is measured.
     """
 
     part: Part
     field: str
     read: Callable[[str], Any]
+    layers: tuple[Layer, ...]
 
 
 def _one_of(*names: str) -> Callable[[str], str]:
@@ -66,30 +74,30 @@ def _share(text: str) -> float:
 
 
 VARIABLES: Final[Mapping[str, Variable]] = {
-    "layer": Variable("", "layer", _one_of("retrieval", "generation", "chain", "model")),
-    "model": Variable("", "model", str),
-    "k": Variable("", "k", _at_least(1)),
-    "depth": Variable("", "depth", _at_least(1)),
-    "collection": Variable("search", "collection", str),
-    "index": Variable("", "index", _at_least(0)),
-    "lane": Variable("search", "lanes", LANES.__getitem__),
-    "fusion": Variable("search", "fusion", _one_of("rrf", "weights")),
-    "k0": Variable("search", "k0", _at_least(0)),
-    "candidates": Variable("search", "candidates", _at_least(1)),
-    "rerank": Variable("search", "rerank", _name),
-    "rerank-depth": Variable("search", "rerank_depth", _at_least(1)),
-    "filter": Variable("search", "filter", str),
-    "mode": Variable("ask", "mode", _one_of("auto", "extractive", "generated")),
-    "evidence": Variable("ask", "evidence", _at_least(1)),
-    "threshold": Variable("ask", "threshold", _share),
-    "max-output": Variable("ask", "max_output", _at_least(1)),
-    "temperature": Variable("ask", "temperature", float),
-    "seed": Variable("ask", "seed", int),
-    "context": Variable("load", "context", _at_least(1)),
-    "price-input": Variable("prices", "input", _price),
-    "price-output": Variable("prices", "output", _price),
-    "price-hour": Variable("prices", "hour", _price),
-    "kv-type": Variable("load", "kv_type", _one_of("f16", "q8_0", "q4_0")),
+    "layer": Variable("", "layer", _one_of("retrieval", "generation", "chain", "model"), _ALL),
+    "model": Variable("", "model", str, _WRITING),
+    "k": Variable("", "k", _at_least(1), _SEARCHING),
+    "depth": Variable("", "depth", _at_least(1), _SEARCHING),
+    "collection": Variable("search", "collection", str, _ON_A_CORPUS),
+    "index": Variable("", "index", _at_least(0), _ON_A_CORPUS),
+    "lane": Variable("search", "lanes", LANES.__getitem__, _SEARCHING),
+    "fusion": Variable("search", "fusion", _one_of("rrf", "weights"), _SEARCHING),
+    "k0": Variable("search", "k0", _at_least(0), _SEARCHING),
+    "candidates": Variable("search", "candidates", _at_least(1), _SEARCHING),
+    "rerank": Variable("search", "rerank", _name, _SEARCHING),
+    "rerank-depth": Variable("search", "rerank_depth", _at_least(1), _SEARCHING),
+    "filter": Variable("search", "filter", str, _SEARCHING),
+    "mode": Variable("ask", "mode", _one_of("auto", "extractive", "generated"), _ASKING),
+    "evidence": Variable("ask", "evidence", _at_least(1), _ASKING),
+    "threshold": Variable("ask", "threshold", _share, _ASKING),
+    "max-output": Variable("ask", "max_output", _at_least(1), _WRITING),
+    "temperature": Variable("ask", "temperature", float, _WRITING),
+    "seed": Variable("ask", "seed", int, _WRITING),
+    "context": Variable("load", "context", _at_least(1), _WRITING),
+    "price-input": Variable("prices", "input", _price, _ALL),
+    "price-output": Variable("prices", "output", _price, _ALL),
+    "price-hour": Variable("prices", "hour", _price, _ALL),
+    "kv-type": Variable("load", "kv_type", _one_of("f16", "q8_0", "q4_0"), _WRITING),
 }
 """By the names that options and sweeps use. A chunk size or an embedder is another index, or another collection."""
 
@@ -118,7 +126,11 @@ def with_variable(config: RunConfig, name: str, text: str) -> RunConfig:
 
 
 def vary(config: RunConfig, name: str, values: Sequence[str]) -> tuple[RunConfig, ...]:
-    """One configuration per value, titled "name=value": they differ in nothing else. Raises UsageError."""
+    """One configuration per value, titled "name=value": they differ in nothing else.
+
+    Raises:
+        UsageError: fewer than two values, or one that is none; the layer never looks at the variable.
+    """
     if len(set(values)) < 2:
         raise UsageError(
             tr("Nothing varies"),
@@ -126,9 +138,17 @@ def vary(config: RunConfig, name: str, values: Sequence[str]) -> tuple[RunConfig
             tr("E.g. --vary k=1,5,10"),
         )
     before = f"{config.title} · " if config.title else ""
-    return tuple(
+    varied = tuple(
         replace(with_variable(config, name, value), title=f"{before}{name}={value}") for value in dict.fromkeys(values)
     )
+    layers = VARIABLES[name].layers
+    if config.layer not in layers:
+        raise UsageError(
+            tr("Nothing varies"),
+            tr("In the layer “{layer}”, {name} changes nothing.", layer=config.layer, name=name),
+            tr("It does in: {layers}.", layers=", ".join(layers)),
+        )
+    return varied
 
 
 def check_keys(data: Mapping[str, Any]) -> None:
