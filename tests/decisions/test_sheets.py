@@ -14,6 +14,7 @@ from workbench import i18n
 from workbench.decisions.decisions import overdue
 from workbench.decisions.sheet import judge
 from workbench.decisions.symptoms import find_symptoms, symptoms
+from workbench.decisions.writing import evidence_of, firmness
 from workbench.desk import Desk
 from workbench.errors import NotFoundError, UsageError
 from workbench.records.benchmarks import BenchManifest, BenchModel, BenchPlan, Machine, Sample
@@ -79,8 +80,17 @@ def test_a_sheet_takes_its_values_from_a_bench(desk: Desk) -> None:
     speed = desk.money.speed("m")
     assert speed is not None
     assert speed.tokens_per_second == pytest.approx(40.0)
-    with pytest.raises(NotFoundError, match="names no figure"):
+    for n in range(100):
+        store.benchmarks.add_sample(Sample(bench.id, 0, "prompt/a", n, 200.0 + n, datetime.now(UTC), ttft_ms=1.0 + n))
+    assert desk.decisions.measured(f"bench:{bench.id}:m:ttft").value == 50
+    total = desk.decisions.measured(f"bench:{bench.id}:m:total_p95")
+    assert total.value == 294
+    assert total.low is not None
+    assert total.high is not None
+    assert total.low < 294 < total.high
+    with pytest.raises(NotFoundError, match="names no figure") as refused:
         desk.decisions.measured(f"bench:{bench.id}:m:tg999")
+    assert refused.value.remedy == "There are: m:tg4, m:ttft, m:ttft_p95, m:total, m:total_p95"
 
 
 def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) -> None:
@@ -92,6 +102,13 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     assert (p95.value, p95.evidence) == (1_900, "calls:m:p95")
     assert p95.low is not None
     assert p95.low < 1_900
+    assert p95.high is None  # twenty calls don't bound it
+    desk.decisions.write("wait", "wait 1 less\nhere: wait=calls:m:p95\nthere: wait=1901")
+    assert "calls:m:p95" in desk.decisions.sheet("wait").options[0].values["wait"].evidence
+    told = " ".join(firmness(desk.decisions.judge("wait")))
+    assert "alone can change the first place" in told
+    assert "upper bound: here · wait" in told
+    assert evidence_of(desk.decisions.sheet("wait"))[0].endswith(", ∞) (calls:m:p95)")
     assert desk.decisions.measured("calls:m:ttft").value == 500
     assert desk.decisions.measured("cost:local#m:call").value == pytest.approx((1_000 * 2 + 11 * 8) / 1e6)
     assert desk.decisions.measured("cost:m:output").value == 8
@@ -103,6 +120,9 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
         desk.decisions.judge("cost")
     desk.decisions.write("cost", "price 1 less\nhere: price=cost:local#m:call\nthere: price=0.1")
     assert desk.decisions.judge("cost").winner == "here"
+    with pytest.raises(NotFoundError) as refused:
+        desk.decisions.measured("calls:m:colour")
+    assert refused.value.remedy == "There are: ttft, tpot, p95"
     for nothing in ("calls:nobody:p95", "calls:m:colour", "cost:m:colour", "load:m:p95"):
         with pytest.raises(NotFoundError, match="names no figure"):
             desk.decisions.measured(nothing)
@@ -124,7 +144,7 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     assert batched.evidence.startswith("load test of ")
     assert desk.decisions.measured("load:m:tokens").value == pytest.approx(640 / 2.9)
     p95 = desk.decisions.measured("load:http://b:1#m:p95")
-    assert (p95.value, p95.low, p95.high) == (pytest.approx(1_000), pytest.approx(1_000), pytest.approx(1_000))
+    assert (p95.value, p95.low, p95.high) == (pytest.approx(1_000), pytest.approx(1_000), None)
     assert desk.decisions.measured("load:m:ttft").value == pytest.approx(100)
     p95 = desk.decisions.measured("calls:local#m:p95")
     desk.decisions.write("by measure", "speed 1 less\nm: speed=calls:local#m:p95")

@@ -89,7 +89,7 @@ def _percentiles(values: Sequence[float]) -> Percentiles | None:
     ordered, n = sorted(values), len(values)
     if not n:
         return None
-    return Percentiles(ordered[nearest_rank(n, 0.5) - 1], ordered[nearest_rank(n, 0.95) - 1], n)
+    return Percentiles(ordered[nearest_rank(n, 0.5) - 1], ordered[nearest_rank(n, 0.95) - 1], n, tuple(ordered))
 
 
 def _rate(by_test: Mapping[str, Sequence[Sample]], prefix: str) -> Rate | None:

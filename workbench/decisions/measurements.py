@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,11 +12,12 @@ import numpy as np
 from workbench.benchmarks import Benchmarks
 from workbench.errors import NotFoundError, UsageError
 from workbench.evals.lab import EvalLab
-from workbench.evals.measuring.statistics import order_interval
+from workbench.evals.measuring.statistics import open_ended, order_interval
 from workbench.i18n import tr
 from workbench.money.costs import call_cost
 from workbench.money.money import LOCAL, Money
 from workbench.records.decisions import Value
+from workbench.records.evals import Estimate
 from workbench.records.servers import short_name
 
 LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128, calls:MODEL:p95, load:MODEL:p95, cost:PROVIDER#MODEL:call"
@@ -33,11 +34,12 @@ def links_in(sentences: Iterable[str]) -> dict[str, str]:
 class Measurements:
     """Values by their links.
 
-    ``run:ID:METRIC`` is an evaluation's metric over all its cases; ``bench:ID:MODEL:TEST`` a benchmark's speed;
+    ``run:ID:METRIC`` is an evaluation's metric over all its cases; ``bench:ID:MODEL:TEST`` a benchmark's speed, or
+    ``ttft|ttft_p95|total|total_p95`` of its prompts in milliseconds, which a server's model has too;
     ``calls:MODEL:ttft|tpot|p95`` of the ledger's calls, in milliseconds: medians, and the time that 95 % stay under; of
     those on one server as ``calls:URL#MODEL:…`` ("local" for here), which has to be said where there are several;
-    ``load:MODEL:p50|p95|ttft|tokens`` of a model's newest load test (or ``load:URL#MODEL:…``): times in milliseconds,
-    tokens per second of all answers together;
+    ``load:MODEL:p50|p95|ttft|ttft_p95|tokens`` of a model's newest load test (or ``load:URL#MODEL:…``): times in
+    milliseconds, tokens per second of all answers together;
     ``cost:PROVIDER#MODEL:input|output|call`` a price of a million tokens, or the ledger's mean call at it: the same
     call for every option, so that a model that was never called here can be compared.
     """
@@ -56,34 +58,37 @@ class Measurements:
         number, _, name = rest.partition(":")
         whose, _, figure = rest.rpartition(":")
         if kind in ("run", "bench") and number.isdecimal() and name:
-            found = self._of_run(int(number), name) if kind == "run" else self._of_bench(int(number), name)
+            found = self._of_run(int(number)) if kind == "run" else self._of_bench(int(number))
         elif kind in _NAMED and whose and figure:
-            of = {"calls": self._of_calls, "load": self._of_load, "cost": self._of_price}[kind]
-            found = of(whose, figure)
+            found = {"calls": self._of_calls, "load": self._of_load, "cost": self._of_price}[kind](whose)
+            name = figure
         else:
             raise UsageError(
                 tr("Not a link to a measurement"),
                 tr("“{link}” names none.", link=link),
                 tr("E.g. {links}", links=LINKS),
             )
-        if found is None:
+        if name not in found:
             raise NotFoundError(
-                tr("Nothing was measured there"), tr("“{link}” names no figure.", link=link), tr("Look at its report.")
+                tr("Nothing was measured there"), tr("“{link}” names no figure.", link=link), _there_are(found)
             )
-        return replace(found, evidence=link)
+        return replace(found[name], evidence=link)
 
-    def _of_run(self, run_id: int, metric: str) -> Value | None:
-        found = self._evals.report(run_id).overall.metrics.get(metric)
-        return Value(found.value, found.low, found.high) if found else None
+    def _of_run(self, run_id: int) -> dict[str, Value]:
+        return {name: _of(found) for name, found in self._evals.report(run_id).overall.metrics.items()}
 
-    def _of_bench(self, bench_id: int, name: str) -> Value | None:
-        model, _, test = name.rpartition(":")
-        rows = self._benchmarks.report(bench_id).rows
-        speeds = [row.speed(test) for row in rows if row.model.name == model]
-        found = next((speed for speed in speeds if speed), None)
-        return Value(found.mean, found.low, found.high) if found else None
+    def _of_bench(self, bench_id: int) -> dict[str, Value]:
+        """By "MODEL:TEST"; a server's model has times alone."""
+        found: dict[str, Value] = {}
+        for row in self._benchmarks.report(bench_id).rows:
+            named = {test: Value(speed.mean, speed.low, speed.high) for test, speed in row.speeds}
+            for name, times in (("ttft", row.ttft_ms), ("total", row.total_ms)):
+                if times and times.values:
+                    named |= {name: _percentile(times.values, 0.5), f"{name}_p95": _percentile(times.values, 0.95)}
+            found |= {f"{row.model.name}:{name}": value for name, value in named.items()}
+        return found
 
-    def _of_calls(self, whose: str, figure: str) -> Value | None:
+    def _of_calls(self, whose: str) -> dict[str, Value]:
         place, hash_, model = whose.rpartition("#")
         server = ("" if place == LOCAL else place) if hash_ else None
         calls = self._money.ledger.calls(model=model, server=server)
@@ -97,31 +102,35 @@ class Measurements:
             "tpot": ([c.tpot_ms for c in calls if c.tpot_ms is not None], 0.5),
             "p95": ([c.total_ms for c in calls], 0.95),
         }
-        measured, q = times.get(figure, ([], 0.5))
-        if not measured:
-            return None
-        found = order_interval(np.array(measured), q)
-        return Value(found.value, found.low, found.high)
+        return {name: _percentile(measured, q) for name, (measured, q) in times.items() if measured}
 
-    def _of_load(self, whose: str, figure: str) -> Value | None:
+    def _of_load(self, whose: str) -> dict[str, Value]:
         place, _, model = whose.rpartition("#")
         loads = self._money.loads
         tests = [test for test in loads.all(place) if model in (test.model, short_name(test.model))]
         if not tests:
-            return None
-        if figure == "tokens":
-            return Value(tests[0].tokens_per_second)
-        name = "ttft_p50" if figure == "ttft" else figure
-        found = next((f.now for f in loads.figures(tests[0], tests[0]) if f.name == name), None)
-        return Value(found.value * 1000, found.low * 1000, found.high * 1000) if found else None
+            return {}
+        measured = {f.name: _of(f.now, 1000) for f in loads.figures(tests[0], tests[0]) if f.now}
+        known = {"ttft": "ttft_p50", "ttft_p95": "ttft_p95", "p50": "p50", "p95": "p95"}
+        times = {name: measured[figure] for name, figure in known.items() if figure in measured}
+        return {"tokens": Value(tests[0].tokens_per_second)} | times
 
-    def _of_price(self, name: str, figure: str) -> Value | None:
+    def _of_price(self, name: str) -> dict[str, Value]:
         price = self._money.price(name)
         call = self._money.mean_call()
-        if figure == "call" and call is None:
-            raise NotFoundError(
-                tr("Nothing was measured there"), tr("The ledger is empty."), tr("Ask or chat with a model first.")
-            )
-        costs = {"input": price.input, "output": price.output, "call": call_cost(call, price) if call else None}
-        found = costs.get(figure)
-        return None if found is None else Value(found, unit=price.currency)
+        costs = {"input": price.input, "output": price.output} | ({"call": call_cost(call, price)} if call else {})
+        return {figure: Value(cost, unit=price.currency) for figure, cost in costs.items()}
+
+
+def _of(found: Estimate, scale: float = 1.0) -> Value:
+    """An interval whose upper bound lies beyond all that was measured has none here either."""
+    return Value(found.value * scale, found.low * scale, None if open_ended(found) else found.high * scale)
+
+
+def _percentile(measured: Sequence[float], q: float) -> Value:
+    return _of(order_interval(np.array(measured), q))
+
+
+def _there_are(found: Iterable[str]) -> str:
+    names = ", ".join(found)
+    return tr("There are: {names}", names=names) if names else tr("Ask, bench or load it first.")

@@ -17,6 +17,7 @@ from workbench.records.decisions import Criterion, Flip, Option, Scored, Sheet, 
 
 _MOST_CORNERS: Final = 4096
 """Combinations of interval ends that are tried; beyond them each option is tried at its own best and worst only."""
+_FAR: Final = 1e9
 
 
 def judge(sheet: Sheet) -> Verdict:
@@ -164,15 +165,22 @@ def _flip(
     return Flip(name, weights[name], *down, *up)
 
 
+def _beyond(criterion: Criterion, options: Sequence[Option]) -> float:
+    """Where an interval without an upper bound ends here: so far out that no other value tells against it."""
+    values = [option.values[criterion.name] for option in options]
+    return _FAR * max([1.0, *(abs(end) for v in values for end in (v.value, v.low, v.high) if end is not None)])
+
+
 def _is_close(
     criteria: Sequence[Criterion], options: Sequence[Option], weights: Mapping[str, float], winner: str
 ) -> bool:
     """Whether some choice of values within the measured intervals makes another option win."""
     open_ends = [
-        ((o.name, c.name), (v.low, v.high))
-        for o in options
+        ((o.name, c.name), (v.low, high))
         for c in criteria
-        if (v := o.values[c.name]).low is not None and v.high is not None and v.low < v.high
+        for beyond in [_beyond(c, options)]
+        for o in options
+        if (v := o.values[c.name]).low is not None and v.low < (high := beyond if v.high is None else v.high)
     ]
     if 2 ** len(open_ends) <= _MOST_CORNERS:
         corners = [

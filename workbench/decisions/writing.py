@@ -106,11 +106,12 @@ def read_pairs(text: str) -> dict[str, float]:
 
 
 def value_words(value: Value) -> str:
-    """A value as it is told, with its interval where it has one: "0.859 [0.81, 0.9]"."""
+    """A value as it is told, with its interval where it has one: "0.859 [0.81, 0.9]", "397 [387, ∞)"."""
     unit = f" {value.unit}" if value.unit else ""
-    if value.low is None or value.high is None:
+    if value.low is None:
         return _rounded(value.value) + unit
-    return f"{_rounded(value.value)} [{_rounded(value.low)}, {_rounded(value.high)}]{unit}"
+    high = "∞)" if value.high is None else f"{_rounded(value.high)}]"
+    return f"{_rounded(value.value)} [{_rounded(value.low)}, {high}{unit}"
 
 
 def _rounded(value: float) -> str:
@@ -154,11 +155,20 @@ def option_words(scored: Scored) -> str:
 
 def firmness(verdict: Verdict) -> tuple[str, ...]:
     """How firm the first place is, a sentence each: weights at which another option wins, intervals that overlap."""
-    moved = [_flip_words(flip) for flip in verdict.flips if flip.down_to or flip.up_to]
-    if verdict.flips and not moved:
+    flips = verdict.flips if len(verdict.flips) > 1 else ()  # the weight of a criterion alone is 1
+    moved = [_flip_words(flip) for flip in flips if flip.down_to or flip.up_to]
+    if flips and not moved:
         moved = [tr("No weight alone changes the first place.")]
     if verdict.close:
         moved.append(tr("The measured intervals alone can change the first place: measure more before you choose."))
+    unbounded = [
+        f"{scored.option.name} · {name}"
+        for scored in verdict.ranking
+        for name, value in scored.option.values.items()
+        if value.unbounded and not scored.out
+    ]
+    if unbounded:
+        moved.append(tr("Measured too few times to have an upper bound: {names}.", names=", ".join(unbounded)))
     return tuple(moved)
 
 

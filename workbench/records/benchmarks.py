@@ -163,11 +163,12 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Percentiles:
-    """Milliseconds of n prompts, by nearest rank."""
+    """Milliseconds of n prompts, by nearest rank; ``values`` of them all, from the least."""
 
     p50: float
     p95: float
     n: int
+    values: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ class Value:
     """What an option reaches on a criterion.
 
     Attributes:
-        low: lower end of its interval where it was measured with one, and ``high`` the upper.
+        low: lower end of its interval where it was measured with one, and ``high`` the upper; None beside a ``low``
+            where too few measurements bound it from above.
         evidence: where it comes from ("run 12", "bench 3"), "" when it is somebody's judgement.
         unit: the currency of what was reckoned at a price, "" for all else; one criterion's values share it.
     """
@@ -43,6 +44,11 @@ class Value:
     high: float | None = None
     evidence: str = ""
     unit: str = ""
+
+    @property
+    def unbounded(self) -> bool:
+        """It was measured, and its interval has no upper end."""
+        return self.low is not None and self.high is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,8 @@ def option(front: FrontEnds, sheet: str, name: str, values: tuple[str, ...], pen
     """Adds an option to a sheet, or changes its values.
 
     A VALUE is a number, or a link to a measurement, whose interval comes along: run:12:recall@5, bench:3:MODEL:tg128,
-    calls:MODEL:ttft, tpot or p95 (ms), load:MODEL:p50, p95, ttft or tokens, cost:PROVIDER#MODEL:call, input or output
+    ttft or total (ms), calls:MODEL:ttft, tpot or p95 (ms), load:MODEL:p50, p95, ttft or tokens,
+    cost:PROVIDER#MODEL:call, input or output
     """
     with front.desk() as desk:
         read = {}
