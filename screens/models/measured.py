@@ -152,10 +152,13 @@ class MeasuredRoom(Room, Generic[Report, Step]):
         self.call_after_refresh(self._draw_side)
 
     def _show_side(self, *, shown: bool) -> None:
-        """On a narrow screen in place of the table, else beside it."""
+        """On a narrow screen, or where one pane is alone, in place of the table, else beside it."""
         self.set_class(shown, "-side")
-        narrow = self.screen.has_class("-narrow")
-        self.query_one(f"#{self.kind}-side" if shown and narrow else f"#{self.kind}-rows-grid").focus()
+        alone = self.screen.maximized is not None
+        pane = "side" if shown and (alone or self.screen.has_class("-narrow")) else "rows"
+        if alone:
+            self.screen.maximized = self.query_one(f"#{self.kind}-{pane}")
+        self.query_one(f"#{self.kind}-side" if pane == "side" else f"#{self.kind}-rows-grid").focus()
         self.call_after_refresh(self._draw_side)
 
     # -- the work --------------------------------------------------------------------------------------------------

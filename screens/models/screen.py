@@ -394,9 +394,9 @@ class ModelsScreen(LoadingScreen):
             self.refresh_bindings()
 
     def action_room(self, name: str) -> None:
-        """Opens a room; the key of the open one shuts it."""
+        """Opens a room; the key of the open one shuts it, where it is seen."""
         rooms = self.query_one(Rooms)
-        if rooms.opened == name:
+        if rooms.opened == name and (not self.maximized or rooms.has_focus_within):
             self.action_stop()
         else:
             rooms.open(name)

@@ -87,6 +87,20 @@ async def test_the_plot_marks_the_front_and_says_over_what(size: tuple[int, int]
         assert "KL 0.0300" in drawn(pilot)
 
 
+@pytest.mark.parametrize("size", [LARGE, SMALL])
+async def test_the_plot_takes_the_place_of_a_table_that_is_alone(size: tuple[int, int]) -> None:
+    app = app_on(climbed())
+    async with app.run_test(size=size) as pilot:
+        await enter(pilot)
+        await pilot.press("z", "o")
+        await settle(pilot)
+        side = app.screen.query_one("#ladder-side")
+        assert app.screen.maximized is side
+        assert side.region.width == size[0]
+        assert app.focused is side
+        assert "Pareto front over file size, mean KL" in screen_text(app)
+
+
 async def test_figures_of_a_rung_have_their_intervals() -> None:
     app = app_on(climbed())
     async with app.run_test(size=LARGE) as pilot:

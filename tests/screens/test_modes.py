@@ -14,7 +14,7 @@ from screens.ingest import IngestScreen, share
 from screens.widgets.grid import Grid
 from screens.widgets.passage import Passage
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, sees, settle, type_text
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, press, screen_text, sees, settle, type_text
 from workbench.records.corpus import IngestProgress
 
 
@@ -484,3 +484,21 @@ async def test_a_pane_alone_is_as_wide_as_the_terminal(keys: str, pane: str) -> 
         assert app.screen.maximized is alone
         assert (alone.region.x, alone.region.width) == (0, LARGE[0])
         assert any(line.endswith("╮") for line in screen_text(app).split("\n")), "its right border"
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize(("key", "seen"), [("p", "user ▸"), ("b", "Bench"), ("L", "Ladder")])
+async def test_a_room_opened_while_a_pane_is_alone_is_seen(size: tuple[int, int], key: str, seen: str) -> None:
+    app = app_on(FakeDesk())
+    async with app.run_test(size=size) as pilot:
+        await press(pilot, "f1", "z")
+        assert app.screen.maximized is app.screen.query_one("#library")
+        told = await press(pilot, key)
+        assert app.screen.maximized is None
+        assert seen in told
+        assert app.focused
+        assert app.focused.region.size.area, "what has the focus is on the screen"
+        app.screen.query_one("#library-grid").focus()
+        await press(pilot, "z", key)
+        assert app.screen.has_class("-room"), "its key brings it to light, and doesn't shut it unseen"
+        assert app.screen.maximized is None
