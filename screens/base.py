@@ -75,9 +75,9 @@ class ModeScreen(Screen[None]):
         """Follows the app's status and the file's changes."""
         self.watch(self.app, "status", self._on_status)
         self.watch(self.app, "revision", self._on_revision, init=False)
-        self.watch(self, "focused", self._uncover, init=False)
+        self.watch(self, "focused", self._end_zoom, init=False)
 
-    def _uncover(self, focused: Widget | None) -> None:
+    def _end_zoom(self, focused: Widget | None) -> None:
         """What is typed is seen: a pane alone makes room for a field behind it that takes the focus."""
         if self.maximized and focused and self.maximized not in focused.ancestors_with_self:
             self.maximized = None
