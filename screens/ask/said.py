@@ -92,7 +92,7 @@ def prompt_page(prompt: Prompt, context: Context | None, page: Page) -> None:
     if context:
         _ledger(context.ledger, page)
     page.head(tr("as sent: {count} characters, the template's own marks included", count=count(len(prompt.rendered))))
-    page.say(prompt.rendered or "\n\n".join(f"{m.role}:\n{m.content}" for m in prompt.messages), indent=0)
+    page.say(prompt.words, indent=0)
 
 
 def _ledger(ledger: Ledger, page: Page) -> None:

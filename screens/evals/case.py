@@ -17,7 +17,7 @@ from screens.evals.judges import verdict_lines
 from screens.evals.reading import CaseView, Passage
 from screens.evals.words import label_mark, label_name, result_mark, value_text
 from screens.style import SUPPORT, Line, Tone, content, count, milliseconds, place, plain, shorten
-from screens.widgets.answer import ledger
+from screens.widgets.answer import ROOMY, ledger
 from screens.widgets.facts import Fact, Facts
 from workbench.evals.gold.whereabouts import carries, named
 from workbench.evals.measuring.scoring import describe, ordered
@@ -303,7 +303,7 @@ def foot(view: CaseView) -> Iterable[Fact]:
     if result:
         yield tr("time"), "   ".join(_times(view, result.duration_ms))
     if view.trace:
-        yield tr("prompt"), ledger(view.trace)
+        yield tr("prompt"), (ledger(view.trace, ROOMY), (f"   P {tr('its words')}", Tone.DIM))
     kind = [part for part in (case.type, case.difficulty, case.language, *case.tags) if part]
     yield tr("kind"), (" · ".join(kind), Tone.DIM)
 

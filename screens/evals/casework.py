@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from screens.dialogs import NoteDialog
+from screens.dialogs import NoteDialog, PassageDialog
 from screens.evals.browser import CaseBrowser
 from screens.evals.decide import LabelDialog, Mark
 from screens.evals.items import CaseItem
+from screens.evals.reading import CaseView, read_case
 from screens.evals.rerun import Again, DiffScreen, RerunDialog, read_choices
 from screens.evals.words import label_name
 from screens.source import read_span, show_source
 from screens.style import Line, Tone, content
+from screens.widgets.answer import ROOMY, ledger
 from screens.widgets.grid import Grid
 from workbench.i18n import tr
+from workbench.records.answers import Prompt
 from workbench.records.evals import CaseResult, Label, RunConfig
+from workbench.traces.stages import stage
 
 if TYPE_CHECKING:
     from workbench.ports import Cancel
@@ -120,6 +124,21 @@ class CaseWork(CaseBrowser):
         self.bench.changed()
         self.notify(tr("“{name}” is the chosen collection now.", name=collection), timeout=4, markup=False)
         self.call_later(self.bench.show_trace, "", question)
+
+    def action_prompt(self) -> None:
+        """What the model was sent, the template's own marks included."""
+        self.with_result(lambda item, _: self.jobs.open(self, lambda: read_case(self.desk, item), self._show_prompt))
+
+    def _show_prompt(self, view: CaseView) -> None:
+        case, sent = view.item.case, stage(view.trace, "prompt", Prompt) if view.trace else None
+        words = case.question if case.expectation else sent.words if sent else ""
+        if not words:
+            self.notify(tr("No model was asked: there is no prompt."), timeout=4)
+            return
+        told = (
+            tr("the question; the model's template goes around it") if case.expectation else ledger(view.trace, ROOMY)
+        )
+        self.app.push_screen(PassageDialog(tr("Prompt of {case}", case=case.id), words, subtitle=told))
 
     def action_source(self) -> None:
         """The first gold passage in its document."""

@@ -58,6 +58,7 @@ class EvalsScreen(CaseWork, RunSetWork, SetWork):
         Binding("r", "rerun", "Rerun", id="evals.rerun", tooltip="The case once more, with other settings"),
         Binding("a", "autopsy", "Autopsy", id="evals.autopsy", tooltip="The gold's rank at each stage"),
         Binding("t", "trace", "Trace", id="evals.trace", tooltip="The case in Ask"),
+        Binding("P", "prompt", "Prompt", show=False, id="evals.prompt", tooltip="As it was sent to the model, whole"),
         Binding("s", "source", "Source", show=False, id="evals.source", tooltip="The gold passage in its document"),
         Binding("g", "gates", "Gates", id="evals.gates", tooltip="Check the run by the locked gates; lock new ones"),
         Binding("o", "plots", "Plots", id="evals.plots", tooltip="Risk over coverage, metrics with intervals"),

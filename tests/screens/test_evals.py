@@ -28,6 +28,7 @@ from tests.screens.helpers import (
     until,
 )
 from workbench.i18n import catalogue
+from workbench.records.answers import Prompt, TraceSpan
 
 HUGE = (200, 60)
 
@@ -272,6 +273,21 @@ async def test_autopsy_trace_and_source_of_a_case() -> None:
         assert app.current_mode == "ask"
         assert "How many days at first?" in seen
         assert "answered · supported 1/2" in seen
+
+
+async def test_the_prompt_of_a_case_is_read_as_it_was_sent() -> None:
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await on_evals(pilot, "P")
+        assert "No model was asked" in await sees(pilot, "No model was asked")
+        sent = Prompt((), "<|im_start|>user\n[F1] [b]payments[/b]<|im_end|>")
+        for trace_id, trace in desk.evals.traces.items():
+            desk.evals.traces[trace_id] = trace.grow(TraceSpan("prompt", 0.0, 0.1, sent))
+        seen = await press(pilot, "P")
+        assert isinstance(app.screen, PassageDialog)
+        assert "<|im_start|>user" in seen
+        assert "[F1] [b]payments[/b]<|im_end|>" in seen
 
 
 async def test_a_case_without_a_trace_is_asked_in_the_collection_that_it_is_about() -> None:

@@ -120,6 +120,11 @@ class Prompt:
     messages: tuple[Message, ...]
     rendered: str
 
+    @property
+    def words(self) -> str:
+        """As sent; what it would be made of where no model's template was at hand."""
+        return self.rendered or "\n\n".join(f"{m.role}:\n{m.content}" for m in self.messages)
+
 
 @dataclass(frozen=True, slots=True)
 class EngineTimes:
