@@ -198,10 +198,10 @@ class FileCorpus:
             for source_id, document_id, uri, digest, metadata_hash, status, given, complete in rows
         }
 
-    def field_kinds(self, collection: str) -> Mapping[str, tuple[str, ...]]:
-        """The types that the values of each field of the documents' metadata have, the commonest first."""
+    def field_kinds(self, collection: str, but: Sequence[str] = ()) -> Mapping[str, tuple[str, ...]]:
+        """The types of each field's values in the documents' metadata, the commonest first; ``but``: ids left out."""
         with self._connections.read() as c:
-            return field_kinds(c, collection)
+            return field_kinds(c, collection, but)
 
     def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:
         """Ids of that document's chunks that have a vector in that index already."""

@@ -7,6 +7,8 @@ that names ``status``.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
@@ -60,15 +62,15 @@ _TRUE: Final = Sql("1")
 _FALSE: Final = Sql("0")
 
 
-def field_kinds(connection: Connection, collection: str) -> dict[str, tuple[str, ...]]:
-    """The types of the values of each field of the collection's own, the commonest first."""
+def field_kinds(connection: Connection, collection: str, but: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """The types of the values of each field of the collection's own, the commonest first; ``but``: ids left out."""
     statement = """
         SELECT f.name, f.kind FROM field f JOIN document d ON d.key = f.document_key
-        JOIN collection l ON l.id = d.collection_id WHERE l.name = ?
+        JOIN collection l ON l.id = d.collection_id WHERE l.name = ? AND d.id NOT IN (SELECT value FROM json_each(?))
         GROUP BY f.name, f.kind ORDER BY f.name, count(*) DESC, f.kind
     """
     found: dict[str, tuple[str, ...]] = {}
-    for name, kind in connection.execute(statement, (storable(collection),)):
+    for name, kind in connection.execute(statement, (storable(collection), json.dumps(list(but)))):
         found[name] = (*found.get(name, ()), kind)
     return found
 

@@ -18,6 +18,7 @@ from workbench.i18n import tr
 from workbench.ports import DeleteCheck
 from workbench.records.corpus import Document, DocumentStatus
 from workbench.records.curation import EditPlan, MetadataEdit
+from workbench.records.exchange import Snapshot
 
 
 class Changing(ModeScreen):
@@ -81,19 +82,19 @@ class Changing(ModeScreen):
     def ask_delete(self, documents: list[Document]) -> None:
         """Asks whether these are to go."""
         if documents:
-            dialog = DeleteDialog(documents)
+            dialog = DeleteDialog(self.desk, self.jobs, documents)
             self.app.push_screen(dialog, lambda answer: self._delete(documents, answer) if answer else None)
 
     def _delete(self, documents: list[Document], answer: str) -> None:
         keys, traces = [d.id for d in documents], answer == "traces"
         failed = self.failed(*documents)
 
-        def work() -> tuple[tuple[DeleteCheck, ...], int]:
-            return self.desk.delete_documents(keys, traces=traces), len(self.desk.exchange.snapshots())
+        def work() -> tuple[tuple[DeleteCheck, ...], tuple[Snapshot, ...]]:
+            return self.desk.delete_documents(keys, traces=traces), self.desk.exchange.snapshots()
 
         self.jobs.read(self, work, lambda found: self._deleted(*found), failed)
 
-    def _deleted(self, checks: tuple[DeleteCheck, ...], snapshots: int) -> None:
+    def _deleted(self, checks: tuple[DeleteCheck, ...], snapshots: tuple[Snapshot, ...]) -> None:
         title = tr("Deleted and checked") if all(c.gone for c in checks) else tr("Something is left")
         self.bench.changed()
         self.app.push_screen(NoteDialog(title, proof(checks, snapshots)))

@@ -14,10 +14,14 @@ from textual.widgets import Button, Static, Switch
 
 from screens.dialogs import HELP
 from screens.style import Line, Tone, content, count
+from screens.work import Jobs
+from workbench.exchange.exchange import keepers
 from workbench.i18n import tr
 from workbench.records.corpus import Document
+from workbench.records.exchange import Snapshot
 
 if TYPE_CHECKING:
+    from workbench.desk import Desk
     from workbench.ports import DeleteCheck
 
 
@@ -33,9 +37,9 @@ class DeleteDialog(ModalScreen[str]):
         *HELP,
     ]
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, desk: Desk, jobs: Jobs, documents: Sequence[Document]) -> None:
         super().__init__()
-        self._documents = documents
+        self._desk, self._jobs, self._documents = desk, jobs, documents
 
     def compose(self) -> ComposeResult:
         """What goes, the switch, the answers; the harmless one has the focus."""
@@ -50,13 +54,18 @@ class DeleteDialog(ModalScreen[str]):
                 yield Static(content(tr("Take their words out of stored traces and evaluation results too")))
             told = tr("Otherwise they keep the passages they showed. Files exported before stay as they are.")
             yield Static(content((told, Tone.DIM)))
+            yield Static("", id="keepers")
             with Horizontal(classes="buttons"):
                 yield Button(content(tr("Keep")), id="no")
                 yield Button(content(tr("Delete")), id="yes")
 
     def on_mount(self) -> None:
-        """The harmless answer."""
+        """The harmless answer; which snapshots keep what goes follows."""
         self.query_one("#no").focus()
+        self._jobs.read(self, self._desk.exchange.snapshots, self._tell_keepers)
+
+    def _tell_keepers(self, snapshots: Sequence[Snapshot]) -> None:
+        self.query_one("#keepers", Static).update(content((keepers(snapshots), Tone.DIM)))
 
     def _what(self) -> str:
         chunks = count(sum(d.chunks for d in self._documents))
@@ -87,8 +96,8 @@ class DeleteDialog(ModalScreen[str]):
         self.dismiss(answer)
 
 
-def proof(checks: Sequence[DeleteCheck], snapshots: int = 0) -> Content:
-    """What was looked for after the deletion, what of it was found, and how many snapshots of the file are there."""
+def proof(checks: Sequence[DeleteCheck], snapshots: Sequence[Snapshot]) -> Content:
+    """What was looked for after the deletion, what of it was found, and which snapshots of the file are there."""
     if len(checks) == 1:
         names = tr("Looked for {name} in the file after it was deleted:", name=checks[0].source_id)
     else:
@@ -126,7 +135,7 @@ def _place(part: str, checks: Sequence[DeleteCheck]) -> Iterable[Line]:
         yield "\n  ", (rows, Tone.DIM)
 
 
-def _kept(checks: Sequence[DeleteCheck], snapshots: int) -> Iterable[Line]:
+def _kept(checks: Sequence[DeleteCheck], snapshots: Sequence[Snapshot]) -> Iterable[Line]:
     redacted, quoted = sum(c.redacted for c in checks), sum(c.quoted for c in checks)
     if redacted:
         yield ("\n✓ ", Tone.GOOD)
@@ -136,4 +145,4 @@ def _kept(checks: Sequence[DeleteCheck], snapshots: int) -> Iterable[Line]:
         yield tr("{count} traces and results keep the words they quoted", count=quoted)
     if snapshots:
         yield ("\n◦ ", Tone.DIM)
-        yield f"{tr('Snapshots that keep what they held: {count}.', count=snapshots)} {tr('X lists them')}"
+        yield f"{keepers(snapshots)} {tr('X lists them')}"

@@ -132,7 +132,8 @@ class EditDialog(ModalScreen[EditPlan | None]):
         ]
         self.query_one(Grid).show(rows)
         stay = len(self._documents) - plan.documents
-        self._tell(tr("{count} of them have these values already.", count=stay) if stay else "")
+        already = tr("{count} of them have these values already.", count=stay) if stay else ""
+        self._tell(" ".join(filter(None, (already, *plan.warnings))))
 
     def _problem(self, error: WorkbenchError) -> None:
         self.query_one(Grid).show([])

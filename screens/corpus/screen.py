@@ -397,7 +397,7 @@ class CorpusScreen(Arranging):
         self._steps -= step
         if chunk is None or key is None:
             self._steps = 0
-            self.notify(tr("The document ends here."), timeout=2)
+            self.notify(tr("The document ends here.") if step > 0 else tr("The document begins here."), timeout=2)
             return
         self._wanted = chunk
         if not self.query_one(ChunkPane).go_to(key):

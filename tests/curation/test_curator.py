@@ -48,6 +48,17 @@ def test_a_preview_tells_field_by_field_and_changes_nothing(bench: Bench, curato
     assert metadata(bench) == before
 
 
+def test_a_value_of_another_type_than_elsewhere_is_told_and_taken(bench: Bench, curator: Curator) -> None:
+    first, second = ids(bench)
+    told = ("“year” is of type text here, number elsewhere: filters compare like with like.",)
+    assert curator.preview([second], {"year": "abc", "owner": "Bea"}).warnings == told
+    assert curator.preview([second], {"year": 2026}).warnings == ()
+    assert curator.preview([second], {"colour": "red"}).warnings == ()
+    assert curator.preview([first], {"year": "abc"}).warnings == told  # what it was before is all there is
+    assert curator.apply(curator.preview([first, second], {"year": "abc"})).documents == 2
+    assert curator.preview([first, second], {"year": ""}).warnings == ()
+
+
 def test_an_edit_is_found_by_filters_and_nothing_is_embedded_again(bench: Bench, curator: Curator) -> None:
     assert passing(bench, "owner = Bea") == 0
     bench.embedder.embedded.clear()

@@ -67,9 +67,9 @@ def test_move_prints_its_proof(bench: Bench, cli: Cli) -> None:
 def test_snapshots_by_command(bench: Bench, cli: Cli) -> None:
     db = bench.store.path
     assert cli("--db", db, "snapshot", "take", "first").code == 0
-    assert "Snapshots that keep what they held: 1." in cli("--db", db, "delete", "coffee.md", "-c", NAME, "--yes").out
+    assert "Snapshots keep what they hold: “first”." in cli("--db", db, "delete", "coffee.md", "-c", NAME, "--yes").out
     listed = cli("--db", db, "snapshot", "list").out
-    assert "first" in listed
+    assert listed.splitlines()[0].index("name") == listed.splitlines()[1].index("first")
     assert "They keep what was deleted after they were taken." in listed
     assert cli("--db", db, "snapshot", "restore", "first").out.startswith("Restored “first”.")
     assert len(bench.store.corpus.documents(NAME)) == 3

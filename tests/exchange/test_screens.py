@@ -77,9 +77,11 @@ async def test_a_snapshot_is_taken_restored_and_deleted_by_key(desk: Desk) -> No
         assert "it keeps what was" in seen
         await pilot.press("escape")
         await settle(pilot)
-        await pilot.press("D", "y")
+        await pilot.press("D")
+        await sees(pilot, "Snapshots keep what they hold: “one”.")
+        await pilot.press("y")
         await settle(pilot)
-        assert "Snapshots that keep what they held: 1. X lists them" in screen_text(app)
+        assert "Snapshots keep what they hold: “one”. X lists them" in screen_text(app)
         assert len(desk.documents()) == 2
         await pilot.press("escape", "X")
         await settle(pilot)

@@ -117,7 +117,8 @@ async def test_all_chunks_of_a_real_file_are_scrolled_sorted_found_and_filtered(
 async def test_neighbours_ids_columns_and_marks(tmp_path: Path) -> None:
     desk = many(tmp_path, documents=2)
     app = WorkbenchApp(desk)
-    wanted = desk.chunks(desk.documents()[1].id)[41]
+    chunks = desk.chunks(desk.documents()[1].id)
+    first, wanted = chunks[0], chunks[41]
     try:
         async with corpus(app) as pilot:
             await press(pilot, "number_sign")
@@ -143,6 +144,10 @@ async def test_neighbours_ids_columns_and_marks(tmp_path: Path) -> None:
             seen = await press(pilot, "enter")
             assert wanted.id[:10] in seen
             assert "── ▪ 2" in await press(pilot, "space", "space")
+            await press(pilot, "number_sign")
+            await type_text(pilot, first.id[:9])
+            await press(pilot, "enter", "p")
+            await sees(pilot, "The document begins here.")
         assert "id" in desk.setting("corpus.columns").split(",")
     finally:
         desk.close()
@@ -300,6 +305,7 @@ async def test_what_another_process_changes_is_listed_anew(tmp_path: Path) -> No
 
 async def test_metadata_of_marked_documents_are_previewed_changed_and_taken_back(tmp_path: Path) -> None:
     desk = many(tmp_path, documents=3, chunks=2)
+    desk.curator.apply(desk.curator.preview([desk.documents()[2].id], {"year": 2026}))
     app = WorkbenchApp(desk)
     try:
         async with corpus(app) as pilot:
@@ -313,6 +319,7 @@ async def test_metadata_of_marked_documents_are_previewed_changed_and_taken_back
             await press(pilot, "end", "backspace", "backspace")
             seen = screen_text(app)
             assert "registry" in seen
+            assert "“year” is of type text here, number elsewhere" in seen
             assert len(app.screen.query_one(Grid).rows) == 4
             assert "2 documents changed; ctrl+z takes it back." in await press(pilot, "enter")
             assert [d.metadata.get("owner") for d in desk.documents()] == ["registry", "registry", None]

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,7 @@ import yaml
 from workbench.errors import DocumentError, UsageError, reason_of
 from workbench.i18n import tr
 from workbench.records.corpus import Metadata, MetaValue
+from workbench.retrieval.filter_values import type_name
 
 SIDECAR_SUFFIX: Final = ".meta.yaml"
 TEXT_KEYS: Final = frozenset({"source_id", "title", "version", "owner", "language", "status"})
@@ -61,6 +62,19 @@ def kind_of(value: MetaValue) -> str:
     if isinstance(value, date):
         return "date"
     return "list" if isinstance(value, (tuple, list)) else "text"
+
+
+def other_kind(field: str, value: MetaValue, known: Collection[str]) -> str:
+    """A warning where the value is of another type than the field has elsewhere (``known``), else ""."""
+    kind = kind_of(value)
+    if not known or kind in known:
+        return ""
+    return tr(
+        "“{field}” is of type {kind} here, {others} elsewhere: filters compare like with like.",
+        field=field,
+        kind=type_name(kind),
+        others=" / ".join(type_name(other) for other in sorted(known)),
+    )
 
 
 def checked(fields: Metadata) -> tuple[dict[str, MetaValue], list[str]]:

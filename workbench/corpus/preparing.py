@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.corpus.metadata import kind_of
+from workbench.corpus.metadata import kind_of, other_kind
 from workbench.corpus.sources import Source, uri_of
 from workbench.corpus.tasks import Cut, CutStored, Described, ReadFile, Refused, Result, Task, Unchanged
 from workbench.errors import DocumentError, EngineError, NotFoundError, WorkbenchError
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository, DocumentState, PackedTokens, Vector
 from workbench.records.corpus import Chunk, Index, IngestAction, IngestOutcome, Metadata
-from workbench.retrieval.filter_values import type_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +130,10 @@ class Preparer:
         """A warning where a field has a type here that it had in no document before, else ""."""
         told: list[str] = []
         for field, value in metadata.items():
-            kind, known = kind_of(value), self._kinds.setdefault(field, set())
-            if known and kind not in known:
-                others = " / ".join(type_name(other) for other in sorted(known))
-                told.append(
-                    tr(
-                        "“{field}” is of type {kind} here, {others} elsewhere: filters compare like with like.",
-                        field=field,
-                        kind=type_name(kind),
-                        others=others,
-                    )
-                )
-            known.add(kind)
-        return " ".join(told)
+            known = self._kinds.setdefault(field, set())
+            told.append(other_kind(field, value, known))
+            known.add(kind_of(value))
+        return " ".join(filter(None, told))
 
     def _replacing(self, task: Task, item: Prepared) -> Prepared:
         """A file is one document: what it was under another name goes once it is stored under this one."""

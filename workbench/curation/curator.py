@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.corpus.metadata import checked, merge
+from workbench.corpus.metadata import checked, kind_of, merge, other_kind
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Store
@@ -46,7 +46,7 @@ class Curator:
             if found or after.given != document.given:
                 states[document.id] = (MetadataState(document.metadata, document.given), after)
                 changes += found
-        return EditPlan(asked, tuple(changes), states)
+        return EditPlan(asked, tuple(changes), states, self._warnings(document_ids, asked, changes))
 
     def apply(self, plan: EditPlan) -> MetadataEdit:
         """Makes the edit.
@@ -80,6 +80,17 @@ class Curator:
     def edits(self) -> tuple[MetadataEdit, ...]:
         """Newest first."""
         return self._store.curation.edits()
+
+    def _warnings(self, edited: Sequence[str], asked: Metadata, changes: Sequence[FieldChange]) -> tuple[str, ...]:
+        """Fields whose type is another than in the documents that aren't edited, or, where none has it, than before."""
+        if not changes:
+            return ()
+        collection = self._store.corpus.document(changes[0].document_id).collection
+        before = {c.field: (kind_of(c.before),) for c in changes if c.before is not None}
+        known = {**before, **self._store.corpus.field_kinds(collection, edited)}
+        given = [c for c in changes if asked.get(c.field, "") != ""]
+        found = (other_kind(c.field, c.after, known.get(c.field, ())) for c in given if c.after is not None)
+        return tuple(dict.fromkeys(filter(None, found)))
 
     def _edited(self, document: Document, asked: Metadata) -> MetadataState:
         given: dict[str, MetaValue] = {**document.given, **asked}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,17 @@ from workbench.records.exchange import Copied, ExchangeProgress, ExportManifest,
 
 _NAME: Final = re.compile(r"\w(?:[\w .+-]{0,78}[\w+-])?")
 _ENDING: Final = ".db"
+_NAMED: Final = 3
+"""Snapshots that are told by name."""
+
+
+def keepers(snapshots: Sequence[Snapshot]) -> str:
+    """A sentence on the snapshots that keep what is deleted from the file, "" when there are none."""
+    names = ", ".join(f"“{snapshot.name}”" for snapshot in snapshots[:_NAMED])
+    more = len(snapshots) - _NAMED
+    if more > 0:
+        return tr("Snapshots keep what they hold: {names} and {count} more.", names=names, count=more)
+    return tr("Snapshots keep what they hold: {names}.", names=names) if names else ""
 
 
 class Exchange:

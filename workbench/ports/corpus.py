@@ -127,8 +127,8 @@ class CorpusRepository(Protocol):
         """By source_id. ``complete``: every chunk of it has its vector and its full-text row in that index."""
         ...
 
-    def field_kinds(self, collection: str) -> Mapping[str, tuple[str, ...]]:
-        """The types that the values of each field of the documents' metadata have, the commonest first."""
+    def field_kinds(self, collection: str, but: Sequence[str] = ()) -> Mapping[str, tuple[str, ...]]:
+        """The types of each field's values in the documents' metadata, the commonest first; ``but``: ids left out."""
         ...
 
     def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:

@@ -36,11 +36,13 @@ class EditPlan:
         asked: the assignments, a field with an empty text being given no more.
         changes: field by field; documents that stay as they are have none.
         states: before and after, by document id.
+        warnings: what may be a slip: a value of another type than the field's other values.
     """
 
     asked: Metadata
     changes: tuple[FieldChange, ...]
     states: Mapping[str, tuple[MetadataState, MetadataState]]
+    warnings: tuple[str, ...] = ()
 
     @property
     def documents(self) -> int:

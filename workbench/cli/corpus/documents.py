@@ -16,10 +16,12 @@ from workbench.corpus.identity import document_id
 from workbench.corpus.metadata import parse_assignments
 from workbench.desk import Desk
 from workbench.errors import NotFoundError, UsageError
+from workbench.exchange.exchange import keepers
 from workbench.i18n import tr
 from workbench.ports import Cancel, DeleteCheck
 from workbench.records.codec import encode
 from workbench.records.corpus import IngestOutcome, IngestProgress, IngestRequest
+from workbench.records.exchange import Snapshot
 from workbench.text.clean import printable
 
 DEFAULT_COLLECTION = "main"
@@ -153,7 +155,11 @@ def collections(
             desk.set_mandatory_filter(*mandatory)
         if doomed:
             count = len(desk.documents(doomed))
-            _confirm(tr("Delete “{name}” with its {count} documents for good?", name=doomed, count=count), yes)
+            _confirm(
+                tr("Delete “{name}” with its {count} documents for good?", name=doomed, count=count),
+                yes,
+                desk.exchange.snapshots(),
+            )
             desk.delete_collection(doomed)
         if chosen:
             desk.choose_collection(chosen)
@@ -243,9 +249,9 @@ def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bo
     with front.desk() as desk:
         names = tuple(dict.fromkeys(names))
         ids = [_document_id(desk, name, collection, gone=traces) for name in names]
-        _confirm(tr("Delete {count} documents for good?", count=len(ids)), yes)
+        snapshots = desk.exchange.snapshots()
+        _confirm(tr("Delete {count} documents for good?", count=len(ids)), yes, snapshots)
         checks = desk.delete_documents(ids, traces=traces)
-        snapshots = len(desk.exchange.snapshots())
     if as_json:
         print_json([encode(check) | {"gone": check.gone} for check in checks])
     else:
@@ -254,13 +260,12 @@ def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bo
         sys.exit(1)
 
 
-def _report_deletions(checks: Sequence[DeleteCheck], names: Mapping[str, str], snapshots: int) -> None:
+def _report_deletions(checks: Sequence[DeleteCheck], names: Mapping[str, str], snapshots: Sequence[Snapshot]) -> None:
     for check in checks:
         name = check.source_id or names[check.document_id]
         say(f"{'✓' if check.gone else '✗'} {name}: {_deletion(check)}", newlines=False)
     if snapshots:
-        kept = tr("Snapshots that keep what they held: {count}.", count=snapshots)
-        say(f"{kept} {tr('See workbench snapshot list')}")
+        say(f"{keepers(snapshots)} {tr('See workbench snapshot list')}", newlines=False)
 
 
 def _document_id(desk: Desk, name: str, collection: str, *, gone: bool) -> str:
@@ -288,12 +293,14 @@ def _deletion(check: DeleteCheck) -> str:
     return told
 
 
-def _confirm(question: str, yes: bool) -> None:
+def _confirm(question: str, yes: bool, snapshots: Sequence[Snapshot]) -> None:
     """Raises UsageError without a terminal to ask on, click.Abort when the answer is no."""
     if yes:
         return
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(tr("Not confirmed"), tr("Deleting can't be undone."), tr("Add --yes."))
+    if snapshots:
+        say(keepers(snapshots), newlines=False)
     choice = tr("y/N")
     answer = click.prompt(
         f"{printable(question, newlines=False)} [{choice}]", default="", show_default=False, prompt_suffix=" "

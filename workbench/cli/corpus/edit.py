@@ -30,6 +30,8 @@ def edit(
         ids = [document.id for document in desk.find_documents(names, collection)]
         plan = desk.curator.preview(ids, asked)
         done = None if dry_run else desk.curator.apply(plan)
+    for warning in plan.warnings:
+        say(f"~ {warning}", err=True)
     if as_json:
         print_json(done or plan.changes)
         return

@@ -151,13 +151,13 @@ def list_snapshots(front: FrontEnds, folder: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    print_table((tr("name"), tr("when"), tr("bytes")), [_row(one) for one in found], right=(2,))
+    print_table((tr("when"), tr("bytes"), tr("name")), [_row(one) for one in found], right=(1,))
     if found:
         say(tr("They keep what was deleted after they were taken."), dim=True)
 
 
 def _row(one: Snapshot) -> tuple[str, str, str]:
-    return one.name, f"{one.created.astimezone():%Y-%m-%d %H:%M}", size(one.bytes)
+    return f"{one.created.astimezone():%Y-%m-%d %H:%M}", size(one.bytes), one.name
 
 
 @snapshot.command("restore")
