@@ -40,7 +40,12 @@ class Place:
 def run_columns() -> list[Column]:
     """Headings in the interface's language."""
     mark = Column("", fit=True, keep=38)
-    return [Column("", 4, "right"), Column(tr("run"), 0), Column(tr("passed"), 9, "right"), mark]
+    return [
+        Column("", whole=True, align="right"),
+        Column(tr("run")),
+        Column(tr("passed"), whole=True, align="right"),
+        mark,
+    ]
 
 
 def run_rows(
@@ -96,7 +101,7 @@ def case_columns() -> list[Column]:
     """Headings in the interface's language."""
     return [
         Column("", 1),
-        Column("", 2),
+        Column("", 2, fold=True),
         Column("id", share=3, tail=True),
         Column(tr("lost at"), fit=True, fold=True),
         Column(tr("question"), share=4, keep=52),
@@ -108,7 +113,7 @@ def case_row(item: CaseItem) -> Row:
     flips: dict[str, Line] = {"": " ", "fixed": ("▲", Tone.GOOD), "broken": ("▼", Tone.BAD)}
     failure = item.result.failure if item.result else ""
     stage = short_stage(failure) if failure else ""
-    flags = (flips[item.flip], label_mark(item.label))
+    flags: Line = (flips[item.flip], label_mark(item.label)) if item.flip or item.label else ""
     return Row(item.case.id, (result_mark(item.result), flags, (item.case.id, Tone.DIM), stage, item.case.question))
 
 
