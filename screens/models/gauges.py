@@ -114,7 +114,7 @@ def strip(status: DeskStatus, width: int, series: Series, *, whole: bool = False
     if status.model and status.model.server:
         return _served(status, pulse, width)
     if status.model is None or pulse is None:
-        return _unloaded(status, width)
+        return _unloaded(status, width, whole=whole)
     if whole:
         told = (*_speed(pulse, series), _context(pulse, 12), *_offload(status.model.offload, pulse.gauges))
         lines = _flowing((*told, *_process(pulse.gauges, series), *_machine(status.gauges)), width)
@@ -122,17 +122,30 @@ def strip(status: DeskStatus, width: int, series: Series, *, whole: bool = False
     if width < ROOMY:
         small: Line = (("RSS ", Tone.DIM), size(pulse.gauges.rss))
         fallen = _offload(status.model.offload, pulse.gauges) if status.model.offload.reason else ()
-        return content(_fitting((*_speed(pulse, {})[:3], *fallen, _context(pulse, 4), small), width, "  "))
-    layers = _offload(status.model.offload, pulse.gauges)
-    second = (_context(pulse, 12), *layers, *_process(pulse.gauges, series), *_machine(status.gauges))
-    return content(_fitting(_speed(pulse, series), width), "\n", _fitting(second, width))
+        told = (*_speed(pulse, {})[:3], *fallen, _context(pulse, 4), small, *_machine(status.gauges)[1:])
+        return content(_fitting(told, width, "  "))
+    return content(_fitting(_speed(pulse, series), width), "\n", _memories(status, pulse, width, series))
 
 
-def _unloaded(status: DeskStatus, width: int) -> Content:
+def _memories(status: DeskStatus, pulse: Pulse, width: int, series: Series) -> Line:
+    """The second line; curves, then the context's bar, make room so that it ends with what the machine has."""
+    layers = _offload(status.model.offload, pulse.gauges) if status.model else ()
+    lines = [
+        _flowing((_context(pulse, bar), *layers, *_process(pulse.gauges, curves), *_machine(status.gauges)), width)
+        for bar, curves in ((12, series), (12, {}), (4, {}))
+    ]
+    return next((whole for whole, *rest in lines if not rest), lines[-1][0])
+
+
+def _unloaded(status: DeskStatus, width: int, *, whole: bool) -> Content:
+    """What the machine has; what is wrong with the engine stands before it where there is one line only."""
+    machine = _machine(status.gauges)
     why: Line = ("✗ " + status.engine, Tone.BAD) if status.engine else ()
-    hint: Line = why or ("◦ " + tr("no model loaded: l loads one"), Tone.DIM)
-    machine = _fitting(_machine(status.gauges), width)
-    return content(hint) if width < ROOMY else content(machine, "\n", hint)
+    if width >= ROOMY:
+        return content(_fitting(machine, width), "\n", why or ("◦ " + tr("no model loaded: l loads one"), Tone.DIM))
+    hint: Line = ("◦ " + tr("l loads a model"), Tone.DIM)
+    lines = _flowing((why, *machine) if why else (*machine, hint), width, "  ")
+    return Content("\n").join(content(line) for line in (lines if whole else lines[:1]))
 
 
 def _served(status: DeskStatus, pulse: Pulse | None, width: int) -> Content:

@@ -81,7 +81,7 @@ async def test_a_model_that_does_not_load_leaves_an_error_and_a_working_screen()
         assert isinstance(app.screen, ErrorDialog)
         assert "exit 134" in screen_text(app)
         await pilot.press("escape")
-        await sees(pilot, "no model loaded")
+        await sees(pilot, "l loads a model")
 
 
 async def test_a_folder_is_added_and_a_path_that_is_none_is_refused() -> None:

@@ -135,6 +135,20 @@ async def test_a_key_shows_all_gauges_at_80_columns_and_why_one_is_absent(loaded
         assert "CPU 97 %" not in screen_text(app)
 
 
+@pytest.mark.parametrize("width", [78, 106, 116, 156])
+def test_without_a_gpu_ram_leads_and_vram_says_why_it_is_absent(loaded: FakeDesk, width: int) -> None:
+    """Without a model at every width; with one wherever there are two lines."""
+    empty = str(strip(FakeDesk().status(), width, {}))
+    assert empty.startswith("RAM ")
+    assert "VRAM – (no NVIDIA driver)" in empty
+    assert "l loads" in empty
+    assert max(map(len, empty.split("\n"))) <= width
+    many = [pulse(n / 4, replace(WRITING, duration_ms=500.0 + n), rss=(226 + n) * MIB) for n in range(40)]
+    *_, last = told(loaded, width, *many).split("\n")
+    assert len(last) <= width
+    assert width < 106 or last.endswith("VRAM – (no NVIDIA driver)")
+
+
 def test_nothing_measured_is_a_dash_and_never_zero(loaded: FakeDesk) -> None:
     line = told(loaded, 78, pulse(1.0))
     assert "TTFT –  read –  write –  ctx" in line
