@@ -434,6 +434,19 @@ def test_words_that_only_join_are_in_no_source(store: Store) -> None:
     assert "Each of its words" not in answer.text
 
 
+def test_an_abstention_names_the_corpuss_spelling_of_a_word_that_it_lacks(store: Store) -> None:
+    told = "No chunk holds “enrolmnet”; the corpus has “enrolment”."
+    strict = AskOptions(threshold=0.99)
+    weak, right = (
+        answer(ask(store, f"Who pays the {word} of zeppelins?", options=strict), "low_support").remedy
+        for word in ("enrolmnet", "enrolment")
+    )
+    assert weak.startswith(told)
+    assert "No chunk holds" not in right
+    nothing = replace(SEARCH, lanes=("lexical",), extra_searches=0)
+    assert answer(ask(store, "enrolmnet zzyzx", search=nothing), "no_result").remedy.startswith(told)
+
+
 def test_an_abstention_names_the_words_as_typed(store: Store) -> None:
     trace = ask(store, "How many boooks does the lighthouse burn?", options=AskOptions(threshold=0.99))[-1]
     assert trace.answer

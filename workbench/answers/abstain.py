@@ -14,6 +14,7 @@ from workbench.i18n import tr
 from workbench.queries.retrying import Rewrite
 from workbench.records.answers import Answer, AnswerMode, Evidence, Generation, Outcome
 from workbench.records.queries import EvidenceCheck
+from workbench.records.retrieval import Correction
 from workbench.text.words import is_stopword
 
 _NAMED: Final = 5
@@ -62,12 +63,14 @@ def unsupported(
     support: Support,
     tau: float,
     kept_out: int = 0,
+    spelt: Sequence[Correction] = (),
 ) -> Answer:
     """The abstention for low support, or of a model that found no answer; names the words that no evidence covers.
 
     Args:
         evidence: best first.
         kept_out: chunks that a filter of the question kept from being searched.
+        spelt: words of the question that no chunk holds, with one that is spelt nearly so.
     """
     answer = abstention("low_support", language, mode, tau, {"support": f"{support.score:.2f}"})
     if support.score >= tau:
@@ -75,7 +78,21 @@ def unsupported(
     missing = missing_sentence(terms, evidence, language)
     remedy = " ".join([*_leads(evidence, kept_out, answer.language), answer.remedy])
     text = f"{answer.text} {missing}".strip()
-    return replace(answer, text=text, missing=missing, support=support.score, remedy=remedy)
+    return with_spelling(replace(answer, text=text, missing=missing, support=support.score, remedy=remedy), spelt)
+
+
+def with_spelling(answer: Answer, spelt: Sequence[Correction]) -> Answer:
+    """An abstention that tells first how the corpus spells words which none of its chunks holds as they were asked."""
+    told = [
+        tr(
+            "No chunk holds “{word}”; the corpus has “{suggestion}”.",
+            answer.language,
+            word=one.word,
+            suggestion=one.suggestion,
+        )
+        for one in spelt
+    ]
+    return replace(answer, remedy=" ".join([*told, answer.remedy]))
 
 
 def _leads(evidence: Sequence[Evidence], kept_out: int, spoken: str) -> list[str]:

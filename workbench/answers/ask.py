@@ -342,7 +342,8 @@ class _Question:
         self._growth.begin()
         found, language = self._retrieval.filter, self._analysis.language
         kept_out = found.total - found.matching - found.retired if found.expression or found.mandatory else 0
-        answer = abstain.unsupported(terms, seen, language, self._mode, support, self._threshold, kept_out)
+        spelt = self._retrieval.spelt()
+        answer = abstain.unsupported(terms, seen, language, self._mode, support, self._threshold, kept_out, spelt)
         return self._finish(answer, support)
 
     def _end(self, outcome: Outcome, **values: object) -> Trace:
@@ -359,6 +360,7 @@ class _Question:
         if outcome == "no_result":
             terms = question_terms(self._analysis, {}, found.total)
             answer = replace(answer, missing=abstain.missing_sentence(terms, (), self._analysis.language))
+            answer = abstain.with_spelling(answer, self._retrieval.spelt())
         return self._finish(answer, Support(0.0, ()))
 
     def _judged(self, answer: Answer, evidence: Sequence[Evidence]) -> Answer:

@@ -13,6 +13,7 @@ from workbench.records.answers import Outcome, Trace
 from workbench.records.corpus import Index
 from workbench.records.retrieval import (
     Analysis,
+    Correction,
     FilterResult,
     FusedHit,
     LaneResult,
@@ -66,7 +67,7 @@ class Retrieval:
         mandatory: str,
         cancel: Cancel | None,
     ) -> None:
-        self.analysis = analysis
+        self.analysis = self._asked = analysis
         self.filter = FilterResult(options.filter, mandatory, 0, 0)
         self.lanes: tuple[LaneResult, ...] = ()
         self.parts: tuple[str, ...] = ()
@@ -100,6 +101,10 @@ class Retrieval:
         self.analysis = reading
         yield self._growth.span("retry", done)
         return (yield from self._ranked(index))
+
+    def spelt(self) -> tuple[Correction, ...]:
+        """Words of the question as it was asked that no chunk holds, each with one of the index that is nearly so."""
+        return self.transformer.corrections(self._asked)
 
     def _transformed(self) -> Steps[Trace, None, None]:
         """Those asked for. Spelling is looked at in any case, and applied unasked where no word was found."""
