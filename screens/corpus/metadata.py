@@ -8,6 +8,7 @@ from screens.corpus.tab import ChunkTab
 from screens.style import Line, Tone, count, place
 from screens.widgets.facts import Fact, Facts
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.records.browsing import ChunkFacts, Placement
 from workbench.records.corpus import Chunk, Metadata
 
@@ -50,7 +51,7 @@ def chunk_facts(chunk: Chunk, known: ChunkFacts) -> list[Fact]:
         (tr("read"), f"{document.ingested.astimezone():%Y-%m-%d %H:%M}   {document.uri}"),
         *_fields(document.metadata),
         *_fields(chunk.metadata),
-        *((tr("warning"), ("~ " + warning, Tone.WARN)) for warning in document.warnings),
+        *((tr("warning"), ("~ " + retold(warning), Tone.WARN)) for warning in document.warnings),
     ]
 
 

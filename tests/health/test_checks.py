@@ -12,6 +12,7 @@ from tests.storage.builders import document_of, embedder
 from workbench.health import checks
 from workbench.health.histograms import histograms
 from workbench.health.near import near_duplicates
+from workbench.i18n import choose_language
 from workbench.ports import ChunkFact
 from workbench.records.corpus import Index, Recipe
 from workbench.records.health import HealthCheck
@@ -82,6 +83,9 @@ def test_what_was_told_at_ingest_is_told_again() -> None:
     check = checks.unread([fine, scan, both, replace(scan, id="old", status="retired")])
     assert ids(check) == [scan.id, both.id]
     assert [f.detail for f in check.findings] == ["Pages without text: 4, 5.", "The front matter has no end. (+1)"]
+    choose_language("es")
+    again = checks.unread([replace(scan, warnings=("Pages without text (images?): 4, 5.",))])
+    assert [f.detail for f in again.findings] == ["Páginas sin texto (¿imágenes?): 4, 5."]
 
 
 def test_validity_is_told_with_its_day() -> None:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from workbench.health.near import NearGroup
 from workbench.i18n import tr
+from workbench.i18n.retelling import retold
 from workbench.ports import ChunkFact
 from workbench.records.corpus import Document, EmbedderInfo, Index
 from workbench.records.health import Finding, HealthCheck, Repair, Severity
@@ -146,7 +147,7 @@ def _alike(group: NearGroup, chunks: Mapping[str, ChunkFact], number: int) -> It
 def unread(documents: Sequence[Document]) -> HealthCheck:
     """Current documents of which something could not be read as it was meant, by what was told at ingest."""
     found = (
-        _document(d, d.warnings[0] if len(d.warnings) == 1 else f"{d.warnings[0]} (+{len(d.warnings) - 1})")
+        _document(d, retold(d.warnings[0]) + (f" (+{len(d.warnings) - 1})" if len(d.warnings) > 1 else ""))
         for d in documents
         if d.status == "current" and d.warnings
     )
