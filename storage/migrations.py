@@ -83,6 +83,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0021_indexes", _runs(schema_indexes.INDEXES)),
     Migration("0022_model_calls", _runs(schema_usage.USAGE)),
     Migration("0023_chunk_orders", _runs(schema_browsing.BROWSING)),
+    Migration("0024_estimated_tokens", _runs(schema_usage.ESTIMATED_TOKENS)),
 )
 
 

@@ -41,3 +41,11 @@ CREATE TABLE entry (
     PRIMARY KEY (kind, name)
 );
 """
+
+ESTIMATED_TOKENS: Final = """
+ALTER TABLE model_call ADD COLUMN estimated INTEGER;
+ALTER TABLE model_call_day ADD COLUMN estimated INTEGER;
+UPDATE model_call SET estimated = 0 WHERE server = '';
+UPDATE model_call_day SET estimated = 0 WHERE server = '';
+"""
+"""1: some tokens are estimates; 0: all were counted, as a model of this machine always does; NULL: it wasn't noted."""

@@ -20,15 +20,15 @@ KEPT: Final = 10_000
 
 _CALL: Final = (
     "began, server, model, purpose, fresh, cache_read, output, total_ms, ttft_ms, queue_ms, prefill_ms, "
-    "decode_ms, ended"
+    "decode_ms, ended, estimated"
 )
-_ADD: Final = f"INSERT INTO model_call ({_CALL}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key"
+_ADD: Final = f"INSERT INTO model_call ({_CALL}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key"
 _ADD_TO_DAY: Final = """
-INSERT INTO model_call_day (day, server, model, purpose, calls, fresh, cache_read, output, total_ms)
-VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?)
+INSERT INTO model_call_day (day, server, model, purpose, calls, fresh, cache_read, output, total_ms, estimated)
+VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)
 ON CONFLICT (day, server, model, purpose) DO UPDATE SET calls = calls + 1, fresh = fresh + excluded.fresh,
     cache_read = cache_read + excluded.cache_read, output = output + excluded.output,
-    total_ms = total_ms + excluded.total_ms
+    total_ms = total_ms + excluded.total_ms, estimated = estimated OR excluded.estimated
 """
 
 
@@ -47,8 +47,8 @@ class FileCalls:
 
         def work(c: Connection) -> None:
             row = (began.isoformat(timespec="milliseconds"), *what, *tokens, call.total_ms, *clocks, call.ended)
-            (key,) = c.execute(_ADD, row).fetchone()
-            c.execute(_ADD_TO_DAY, (f"{began:%Y-%m-%d}", *what, *tokens, call.total_ms))
+            (key,) = c.execute(_ADD, (*row, used.estimated)).fetchone()
+            c.execute(_ADD_TO_DAY, (f"{began:%Y-%m-%d}", *what, *tokens, call.total_ms, used.estimated))
             c.execute("DELETE FROM model_call WHERE key <= ?", (key - KEPT,))
 
         self._connections.write(work)
@@ -62,21 +62,41 @@ class FileCalls:
         with self._connections.read() as c:
             rows = c.execute(statement, (model, model, server, server, limit)).fetchall()
         return tuple(
-            Call(datetime.fromisoformat(began), where, name, purpose, Usage(fresh, output, cached), *times)
-            for began, where, name, purpose, fresh, cached, output, *times in rows
+            Call(
+                datetime.fromisoformat(began),
+                where,
+                name,
+                purpose,
+                Usage(fresh, output, cached, estimated=_noted(estimated)),
+                *times,
+            )
+            for began, where, name, purpose, fresh, cached, output, *times, estimated in rows
         )
 
     def sums(self) -> tuple[UsageSum, ...]:
         """By day, server, model and purpose; newest day first."""
         statement = (
-            "SELECT day, server, model, purpose, calls, fresh, output, cache_read, total_ms FROM model_call_day "
+            "SELECT day, server, model, purpose, calls, total_ms, fresh, output, cache_read, estimated "
+            "FROM model_call_day "
             "ORDER BY day DESC, model, server, purpose"
         )
         with self._connections.read() as c:
             return tuple(
-                UsageSum(day, server, model, purpose, calls, Usage(fresh, output, cached), ms / 1000)
-                for day, server, model, purpose, calls, fresh, output, cached, ms in c.execute(statement)
+                UsageSum(
+                    day,
+                    server,
+                    model,
+                    purpose,
+                    calls,
+                    Usage(fresh, output, cached, estimated=_noted(estimated)),
+                    ms / 1000,
+                )
+                for day, server, model, purpose, calls, ms, fresh, output, cached, estimated in c.execute(statement)
             )
+
+
+def _noted(estimated: int | None) -> bool | None:
+    return None if estimated is None else bool(estimated)
 
 
 class FileEntries:

@@ -28,6 +28,7 @@ from workbench.money.money import Speed, price_name, spent_words
 from workbench.records.money import Price
 from workbench.records.usage import UsageSum
 from workbench.usage.ledger import Group
+from workbench.usage.words import marks_told, near
 
 GROUPINGS: Final[tuple[tuple[Group, ...], ...]] = (("model",), ("day", "model"), ("purpose",), ("day",), ("server",))
 SUMS: Final = (("hour", "2.5"), ("speed", "40"), ("busy", "50"), ("local", "80"), ("request", "0.000846"))
@@ -106,8 +107,10 @@ class MoneyTab(ToolTab):
         self._currency = currencies.pop() if len(currencies) == 1 else ""
         self._reckon()
         used = self.query_one("#used", ListPane)
+        marks = {one.usage.estimated: marks_told(one.usage.estimated) for one, _ in read.sums}
+        told = " · ".join(marks[kind] for kind in (True, None) if kind in marks)
         used.border_subtitle = content(
-            "" if read.sums else tr("Ask, chat or evaluate with a model: it is counted here.")
+            (told, Tone.DIM) if read.sums else tr("Ask, chat or evaluate with a model: it is counted here.")
         )
         prices = self.query_one("#prices", ListPane)
         prices.border_subtitle = content("" if read.prices else tr("p writes a price down; none is built in."))
@@ -255,11 +258,11 @@ def _usage_row(one: UsageSum, cost: str) -> Row:
     hit = hit_ratio(one.usage)
     what = one.model or one.purpose or _short(one.server) or (tr("here") if not one.day else "")
     key = f"{one.day} {one.server} {one.model} {one.purpose}"
-    shown = "–" if hit is None else f"{hit:.0%}"
-    used = one.usage
+    used, about = one.usage, near(one.usage.estimated)
+    shown = "–" if hit is None else f"{about}{hit:.0%}"
     seconds = f"{one.seconds:,.0f} s"
-    cells = (one.day, what, count(one.calls), count(used.input), shown, count(used.output), (seconds, Tone.DIM), cost)
-    return Row(key, cells)
+    tokens = about + count(used.input), shown, about + count(used.output)
+    return Row(key, (one.day, what, count(one.calls), *tokens, (seconds, Tone.DIM), cost))
 
 
 def _columns() -> list[Column]:

@@ -11,7 +11,7 @@ from workbench.i18n import tr
 from workbench.records.money import LatencyFit, Waterfall
 from workbench.records.usage import Call, Forecast
 from workbench.usage.times import call_phases, trace_phases
-from workbench.usage.words import phase_lines
+from workbench.usage.words import fit_words, forecast_words, marks_told, near, phase_lines
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -70,23 +70,16 @@ def _bars(parts: Waterfall) -> list[Line]:
 def _foretold(call: Call, forecast: Forecast | None, fit: LatencyFit | None) -> list[Line]:
     lines: list[Line] = [(tr("Predicted against measured"), Tone.STRONG)]
     if forecast:
-        said = tr(
-            "TTFT {ttft} ms, TPOT {tpot} ms (medians of {calls} calls); TTFT + (N-1)·TPOT misses by {error} (median)",
-            ttft=f"{forecast.ttft_ms:,.0f}",
-            tpot=f"{forecast.tpot_ms:.1f}",
-            calls=count(forecast.calls),
-            error=f"{forecast.error:.1%}",
-        )
-        lines += [f" {said}"]
+        lines += [f" {forecast_words(forecast)}"]
     if fit is None:
         return [*lines, ("\n" + tr("Too few calls, or too much alike, to tell α from β."), Tone.DIM)]
-    r2 = "–" if fit.r2 is None else f"{fit.r2:.3f}"
+    about = near(call.usage.estimated)
     said = tr(
         "{fresh} fresh and {output} written: {predicted} ms predicted, {measured} ms measured",
-        fresh=count(call.usage.fresh),
-        output=count(call.usage.output),
-        predicted=f"{fit.predict(call.usage.fresh, call.usage.output):,.0f}",
+        fresh=about + count(call.usage.fresh),
+        output=about + count(call.usage.output),
+        predicted=f"{near(fit.estimated)}{fit.predict(call.usage.fresh, call.usage.output):,.0f}",
         measured=f"{call.total_ms:,.0f}",
     )
-    found = f"L0 {fit.fixed_ms:,.0f} ms · α {fit.alpha_ms:.3f} ms · β {fit.beta_ms:.2f} ms · R² {r2} · n {fit.calls}"
-    return [*lines, f"\n{found}", f"\n{said}"]
+    marked = marks_told(fit.estimated)
+    return [*lines, f"\n{fit_words(fit)}", f"\n{said}", *([(f"\n{marked}", Tone.DIM)] if marked else [])]

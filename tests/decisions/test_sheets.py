@@ -14,7 +14,7 @@ from workbench import i18n
 from workbench.decisions.decisions import overdue
 from workbench.decisions.sheet import judge
 from workbench.decisions.symptoms import find_symptoms, symptoms
-from workbench.decisions.writing import evidence_of, firmness
+from workbench.decisions.writing import evidence_of, firmness, value_words
 from workbench.desk import Desk
 from workbench.errors import NotFoundError, UsageError
 from workbench.records.benchmarks import BenchManifest, BenchModel, BenchPlan, Machine, Sample
@@ -131,6 +131,15 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     assert desk.decisions.measured("calls:local#m:p95").value == 1_900
     with pytest.raises(UsageError, match="went to http://b:1, local"):
         desk.decisions.measured("calls:m:p95")
+    assert desk.decisions.measured("cost:local#m:call").estimated is False
+    untold = Usage(1, 11, estimated=True)
+    desk.money.ledger.record(Call(datetime.now(UTC), "http://c:1", "n", "ask", untold, 9.0, ttft_ms=1.0))
+    assert value_words(desk.decisions.measured("cost:local#m:call")).startswith("≈ ")
+    assert value_words(desk.decisions.measured("calls:n:tpot")).startswith("≈ ")
+    assert not desk.decisions.measured("calls:n:ttft").estimated
+    guessed = desk.money.speed("n")
+    assert guessed is not None
+    assert "estimated" in guessed.evidence
     speed = desk.money.speed("m")
     assert speed is not None
     assert (speed.tokens_per_second, speed.evidence) == (1.25, "ledger, calls: 1, http://b:1")

@@ -17,6 +17,7 @@ from workbench.playground.words import figure_words
 from workbench.records.answers import Message
 from workbench.records.models import GenerationSettings
 from workbench.records.servers import Endpoint, ServedModel, ServerState
+from workbench.records.usage import Call
 from workbench.servers.concurrency import load_test
 from workbench.servers.discovery import recognise
 from workbench.servers.generator import ServedGenerator
@@ -25,6 +26,7 @@ from workbench.servers.ollama import Ollama
 from workbench.servers.openai import OpenAi, Vllm
 from workbench.servers.wire import Wire
 from workbench.servers.words import state_words
+from workbench.usage.recording import RecordingGenerator
 
 HELLO = [Message("user", "hello")]
 
@@ -203,7 +205,10 @@ def test_a_prompt_that_the_server_does_not_count_is_estimated_rather_than_free()
     with playing({"POST /v1/chat/completions": said}) as server:
         generator = ServedGenerator(Wire(Endpoint(server.url)), OpenAi(), ServedModel("m"))
         prompt = generator.render(HELLO)
-        *_, last = generator.generate(prompt, GenerationSettings(max_tokens=2))
+        entered: list[Call] = []
+        watched = RecordingGenerator(generator, "chat", entered.append)
+        *_, last = watched.generate(prompt, GenerationSettings(max_tokens=2))
+        assert [call.usage.estimated for call in entered] == [True]
         assert last.prompt_tokens == generator.count_tokens(prompt) > 0
         assert last.estimated
         assert figure_words(last).startswith("≈ 1 token")

@@ -111,7 +111,7 @@ def test_usage_costs_what_each_place_asks_however_it_is_added_up(cli: Cli, db: t
     cli(*db, "money", "price", "local", "m", "--input", "0", "--output", "1", "--checked", str(date.today()))
     desk = Desk(open_store(db[1]))
     for server, model in ((box, "m"), ("", "m"), ("http://other:1", "m")):
-        used = Usage(1_000_000, 500_000)
+        used = Usage(1_000_000, 500_000, estimated=server == "http://other:1")
         desk.money.ledger.record(Call(datetime.now(UTC), server, model, "ask", used, 1000.0))
     desk.close()
     for by in ("model", "purpose", "day"):  # 2 + 4 there, 0.5 here, and nobody knows of the third
@@ -120,6 +120,16 @@ def test_usage_costs_what_each_place_asks_however_it_is_added_up(cli: Cli, db: t
     assert by_server[box].endswith("6.00 EUR !")
     assert by_server["here"].endswith("0.500 EUR")
     assert by_server["http://other:1"].endswith("–")
+    assert "≈ 1,000,000" in by_server["http://other:1"]
+    assert "≈" not in by_server[box]
+    assert "≈ 3,000,000" in by_server["together"]
+    assert "≈ 21.00" not in by_server["together"]  # what is priced was counted
+    assert "its server counts no tokens" in by_server["≈"]
+    assert "≈ 18.00 EUR" in cli(*db, "usage", "--by", "day", "--price", f"{box}#m").out
+    newest, *_ = json.loads(cli(*db, "usage", "calls", "--json").out)
+    assert newest["usage"]["estimated"] is True
+    assert "≈ 500,000" in cli(*db, "usage", "calls").out
+    assert "≈ 6.000000 EUR" in cli(*db, "money", "call", f"{box}#m").out  # of the mean call
     assert by_server["?:"] == "?: calls without a known price: 1."
     assert "18.00 EUR !" in cli(*db, "usage", "--by", "day", "--price", f"{box}#m").out
 

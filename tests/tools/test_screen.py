@@ -185,13 +185,17 @@ async def test_costs_are_told_whole_and_prices_of_alike_addresses_apart(desk: De
         url = f"http://127.0.0.1:{port}"
         name = "SmolLM2-135M-Instruct.Q4_1"
         desk.money.put_price(Price(url, name, currency, 0.1, 0.4, today))
-        desk.money.ledger.record(Call(datetime.now(UTC), url, name, "ask", Usage(5_600, 100, 14_400), 900.0))
+        used = Usage(5_600, 100, 14_400, estimated=port == 28000)
+        desk.money.ledger.record(Call(datetime.now(UTC), url, name, "ask", used, 900.0))
     app = WorkbenchApp(desk)
     async with app.run_test(size=size) as pilot:
         await enter(pilot, "m")
         await settle(pilot)
         shown = screen_text(app)
-        assert "0.00204 USD + 0.00204 EUR" in shown
+        assert "≈ 0.00204 USD + 0.00204 EUR" in shown
+        assert "≈ 200" in shown
+        assert "≈ 72%" in shown
+        assert "its server counts no tokens" in shown
         assert "127.0.0.1:28000" in shown
         assert "127.0.0.1:28080" in shown
 

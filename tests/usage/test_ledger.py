@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage import open_store, usage
+from storage.driver import connect
+from storage.migrations import MIGRATIONS, migrate
 from tests.answers.fake_generator import FakeGenerator
 from workbench.answers.manifest import SERVER_SETTING
 from workbench.errors import BudgetError, EngineError
@@ -24,7 +26,7 @@ from workbench.records.money import Usage
 from workbench.records.usage import Call
 from workbench.usage import Ledger
 from workbench.usage.times import call_phases, forecast, trace_phases
-from workbench.usage.words import phase_lines
+from workbench.usage.words import fit_words, phase_lines
 
 DAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -89,6 +91,64 @@ def test_sums_are_by_what_is_asked_and_h_is_of_the_source(store: Store) -> None:
     (asked,) = (s for s in ledger.sums(["model", "purpose"]) if s.model == "m" and s.purpose == "ask")
     assert hit_ratio(asked.usage) == pytest.approx(0.72)
     assert ledger.calls(model="m", server="http://127.0.0.1:1") == ()
+
+
+def test_estimates_stay_estimates_however_calls_are_added_up(store: Store) -> None:
+    ledger = Ledger(store.calls)
+    ledger.record(call(4, 2, model="counted"))
+    for estimated in (False, True, False):
+        ledger.record(replace(call(), usage=Usage(4, 2, estimated=estimated)))
+    assert [c.usage.estimated for c in ledger.calls()] == [False, True, False, False]
+    assert {s.model: s.usage.estimated for s in ledger.sums(["model"])} == {"counted": False, "m": True}
+    (total,) = ledger.sums([])
+    assert total.usage.estimated
+    for n in (5, 9):
+        ledger.record(call(100 * n, n * n, ttft_ms=7.0))
+    fit, foretold = ledger.fit("m"), ledger.forecast("m")
+    assert fit is not None
+    assert "α ≈ " in fit_words(fit)
+    assert foretold is not None
+    assert not foretold.estimated  # of the calls with a TTFT, which were counted
+
+
+def test_a_call_that_ends_before_its_server_told_the_tokens_is_no_count(store: Store) -> None:
+    ledger = Ledger(store.calls)
+
+    class Untold:
+        model = FakeGenerator("a").model
+
+        def generate(self, *_: object) -> Iterator[Generation]:
+            yield Generation("partial", "one", output_tokens=1)
+            raise EngineError("gone", "it fell", "start it")
+
+    with pytest.raises(EngineError):
+        list(ledger.watch(cast(Generator, Untold()), "chat").generate("say it", GenerationSettings(max_tokens=8)))
+    (entered,) = ledger.calls()
+    assert (entered.usage.output, entered.usage.estimated) == (1, True)
+
+
+def test_calls_of_before_are_unknown_unless_this_machine_counted_them(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    connection = connect(path, "create")
+    migrate(connection, path, MIGRATIONS[:23])
+    for server in ("", "http://a"):
+        connection.execute(
+            "INSERT INTO model_call (began, server, model, purpose, fresh, cache_read, output, total_ms, ended) "
+            "VALUES ('2026-03-01T12:00:00.000+00:00', ?, 'm', 'ask', 4, 0, 2, 9.0, '')",
+            (server,),
+        )
+        connection.execute(
+            "INSERT INTO model_call_day VALUES ('2026-03-01', ?, 'm', 'ask', 1, 4, 0, 2, 9.0)", (server,)
+        )
+    connection.close()
+    opened = open_store(path)
+    ledger = Ledger(opened.calls)
+    assert [c.usage.estimated for c in ledger.calls()] == [None, False]
+    ledger.record(call(4, 2, server="http://a"))  # beside what isn't known, a count tells nothing of the sum
+    assert {s.server: s.usage.estimated for s in ledger.sums(["server"])} == {"": False, "http://a": None}
+    ledger.record(replace(call(server="http://a"), usage=Usage(4, 2, estimated=True)))
+    assert {s.server: s.usage.estimated for s in ledger.sums(["server"])} == {"": False, "http://a": True}
+    opened.close()
 
 
 def test_the_ledger_grows_to_a_bound_and_its_sums_forget_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

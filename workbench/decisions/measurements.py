@@ -18,6 +18,7 @@ from workbench.money.costs import call_cost
 from workbench.money.money import LOCAL, Money
 from workbench.records.decisions import Value
 from workbench.records.evals import Estimate
+from workbench.records.money import estimated_among
 from workbench.records.servers import short_name
 
 LINKS: Final = "run:12:recall@5, bench:3:MODEL:tg128, calls:MODEL:p95, load:MODEL:p95, cost:PROVIDER#MODEL:call"
@@ -102,7 +103,10 @@ class Measurements:
             "tpot": ([c.tpot_ms for c in calls if c.tpot_ms is not None], 0.5),
             "p95": ([c.total_ms for c in calls], 0.95),
         }
-        return {name: _percentile(measured, q) for name, (measured, q) in times.items() if measured}
+        found = {name: _percentile(measured, q) for name, (measured, q) in times.items() if measured}
+        if tpot := found.get("tpot"):  # a time by tokens; the others are times alone
+            found["tpot"] = replace(tpot, estimated=estimated_among(c.usage for c in calls if c.tpot_ms is not None))
+        return found
 
     def _of_load(self, whose: str) -> dict[str, Value]:
         place, _, model = whose.rpartition("#")
@@ -118,8 +122,11 @@ class Measurements:
     def _of_price(self, name: str) -> dict[str, Value]:
         price = self._money.price(name)
         call = self._money.mean_call()
-        costs = {"input": price.input, "output": price.output} | ({"call": call_cost(call, price)} if call else {})
-        return {figure: Value(cost, unit=price.currency) for figure, cost in costs.items()}
+        asked = {"input": price.input, "output": price.output}
+        found = {figure: Value(cost, unit=price.currency) for figure, cost in asked.items()}
+        if call:
+            found["call"] = Value(call_cost(call, price), unit=price.currency, estimated=call.estimated)
+        return found
 
 
 def _of(found: Estimate, scale: float = 1.0) -> Value:

@@ -17,6 +17,7 @@ from typing import Final, Literal, cast
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.decisions import Criterion, Flip, Option, Scored, Sheet, Value, Verdict
+from workbench.usage.words import near
 
 Measured = Callable[[str], Value]
 
@@ -106,12 +107,12 @@ def read_pairs(text: str) -> dict[str, float]:
 
 
 def value_words(value: Value) -> str:
-    """A value as it is told, with its interval where it has one: "0.859 [0.81, 0.9]", "397 [387, ∞)"."""
+    """A value as it is told, with its interval where it has one: "0.859 [0.81, 0.9]", "397 [387, ∞)", "≈ 0.02 EUR"."""
     unit = f" {value.unit}" if value.unit else ""
     if value.low is None:
-        return _rounded(value.value) + unit
+        return near(value.estimated) + _rounded(value.value) + unit
     high = "∞)" if value.high is None else f"{_rounded(value.high)}]"
-    return f"{_rounded(value.value)} [{_rounded(value.low)}, {high}{unit}"
+    return f"{near(value.estimated)}{_rounded(value.value)} [{_rounded(value.low)}, {high}{unit}"
 
 
 def _rounded(value: float) -> str:

@@ -12,12 +12,13 @@ from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
 from workbench.money.costs import amount, call_cost, is_stale, refuse_future
 from workbench.ports import EntryRepository
-from workbench.records.money import Price, Spent, Usage
+from workbench.records.money import Price, Spent, Usage, estimated_among
 from workbench.records.servers import short_name
 from workbench.records.usage import UsageSum
 from workbench.servers.loads import LoadTests
 from workbench.usage import Ledger
 from workbench.usage.ledger import Group, added
+from workbench.usage.words import marks_told, near
 
 LOCAL: Final = "local"
 """The provider of what runs in a process of this machine."""
@@ -105,7 +106,8 @@ class Money:
         if summed is None:
             return None
         n, used = summed.calls, summed.usage
-        return Usage(round(used.fresh / n), round(used.output / n), round(used.cache_read / n))
+        means = round(used.fresh / n), round(used.output / n), round(used.cache_read / n)
+        return Usage(*means, estimated=used.estimated)
 
     def mean_seconds(self) -> float | None:
         """Of a call of the ledger; None when it is empty."""
@@ -139,11 +141,13 @@ class Money:
                 if row.model.name == model and found:
                     return Speed(found.mean, tr("bench {id}", id=bench.id))
         timed = [call for call in self._ledger.calls(model=model) if call.tpot_ms]
-        tpots = [call.tpot_ms for call in timed if call.tpot_ms and call.server == timed[0].server]
+        there = [call for call in timed if call.server == timed[0].server]
+        tpots = [call.tpot_ms for call in there if call.tpot_ms]
         if not tpots:
             return None
         told = tr("ledger, calls: {count}", count=len(tpots)) + (f", {timed[0].server}" if timed[0].server else "")
-        return Speed(1000 * len(tpots) / sum(tpots), told)
+        marked = marks_told(estimated_among(call.usage for call in there))
+        return Speed(1000 * len(tpots) / sum(tpots), told + (f", {marked}" if marked else ""))
 
 
 def _price_of(provider: str, model: str, prices: Iterable[Price]) -> Price | None:
@@ -153,7 +157,7 @@ def _price_of(provider: str, model: str, prices: Iterable[Price]) -> Price | Non
 
 def _spent(sums: Iterable[UsageSum], prices: Sequence[Price]) -> Spent:
     amounts: dict[str, float] = {}
-    unpriced, stale = 0, False
+    unpriced, stale, priced = 0, False, list[Usage]()
     for one in sums:
         price = _price_of(one.server or LOCAL, one.model, prices)
         if price is None:
@@ -161,15 +165,18 @@ def _spent(sums: Iterable[UsageSum], prices: Sequence[Price]) -> Spent:
             continue
         amounts[price.currency] = amounts.get(price.currency, 0.0) + call_cost(one.usage, price)
         stale = stale or is_stale(price, date.today())
-    return Spent(amounts, unpriced, stale)
+        priced.append(one.usage)
+    return Spent(amounts, unpriced, stale, estimated_among(priced))
 
 
 def spent_words(spent: Spent) -> str:
-    """ "0.0123 EUR": "!" after an old price, "+ ?" for calls without one; "–" when none has one."""
+    """ "0.0123 EUR": "≈" before estimates, "!" after an old price, "+ ?" for calls without one; "–" where none has."""
     told = [f"{amount(value)} {currency}" for currency, value in spent.amounts.items()]
     if not told:
         return "–"
-    return " + ".join([*told, *(["?"] if spent.unpriced else [])]) + (" !" if spent.stale else "")
+    return (
+        near(spent.estimated) + " + ".join([*told, *(["?"] if spent.unpriced else [])]) + (" !" if spent.stale else "")
+    )
 
 
 def price_name(price: Price) -> str:

@@ -37,6 +37,7 @@ class Value:
             where too few measurements bound it from above.
         evidence: where it comes from ("run 12", "bench 3"), "" when it is somebody's judgement.
         unit: the currency of what was reckoned at a price, "" for all else; one criterion's values share it.
+        estimated: it is made of tokens that are estimates, as ``records.money.Usage.estimated``.
     """
 
     value: float
@@ -44,6 +45,7 @@ class Value:
     high: float | None = None
     evidence: str = ""
     unit: str = ""
+    estimated: bool | None = False
 
     @property
     def unbounded(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -15,17 +15,25 @@ class Usage:
         fresh: input that no cache served.
         cache_read: input served from a prompt cache.
         cache_write: input stored in a prompt cache.
+        estimated: some of it is an estimate, as its server counts no tokens; None where that wasn't noted.
     """
 
     fresh: int
     output: int
     cache_read: int = 0
     cache_write: int = 0
+    estimated: bool | None = False
 
     @property
     def input(self) -> int:
         """All tokens sent."""
         return self.fresh + self.cache_read + self.cache_write
+
+
+def estimated_among(used: Iterable[Usage]) -> bool | None:
+    """What ``Usage.estimated`` is of them together: True where one is estimated, None where of one it wasn't noted."""
+    noted = {one.estimated for one in used}
+    return True if True in noted else None if None in noted else False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +65,13 @@ class Spent:
         amounts: by currency; they aren't converted.
         unpriced: calls that no price is known for, which are in no amount.
         stale: one of the prices was looked up too long ago.
+        estimated: as ``Usage.estimated``, of the calls in the amounts.
     """
 
     amounts: Mapping[str, float]
     unpriced: int = 0
     stale: bool = False
+    estimated: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,7 @@ class LatencyFit:
         beta_ms: per output token.
         error_ms: root mean square of what the fit misses.
         r2: share of the variance that it explains; None when all calls took the same time.
+        estimated: as ``Usage.estimated``, of the calls: α and β are then of estimates.
     """
 
     fixed_ms: float
@@ -119,6 +130,7 @@ class LatencyFit:
     calls: int
     error_ms: float
     r2: float | None
+    estimated: bool | None = False
 
     def predict(self, fresh: int, output: int) -> float:
         """Milliseconds."""

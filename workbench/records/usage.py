@@ -72,9 +72,11 @@ class Forecast:
         ttft_ms, tpot_ms: medians over the calls.
         calls: those with two output tokens or more.
         error: median of |predicted - measured| / measured, each call with its own TTFT and length.
+        estimated: as ``Usage.estimated``, of the calls: TPOT is then of estimates.
     """
 
     ttft_ms: float
     tpot_ms: float
     calls: int
     error: float
+    estimated: bool | None = False

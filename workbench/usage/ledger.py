@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from workbench.errors import FileError
 from workbench.money.times import MeasuredCall, fit_latency
 from workbench.ports import CallRepository, Generator
-from workbench.records.money import LatencyFit, Usage
+from workbench.records.money import LatencyFit, Usage, estimated_among
 from workbench.records.usage import Call, Forecast, Purpose, UsageSum
 from workbench.usage.recording import RecordingGenerator
 from workbench.usage.times import forecast
@@ -53,7 +53,8 @@ class Ledger:
     def fit(self, model: str, server: str = "") -> LatencyFit | None:
         """L = L0 + α·fresh + β·output over the model's stored calls; None when they can't tell."""
         calls = self._calls.calls(model=model, server=server)
-        return fit_latency([MeasuredCall(c.usage.fresh, c.usage.output, c.total_ms) for c in calls])
+        fit = fit_latency([MeasuredCall(c.usage.fresh, c.usage.output, c.total_ms) for c in calls])
+        return fit and replace(fit, estimated=estimated_among(c.usage for c in calls))
 
     def forecast(self, model: str, server: str = "") -> Forecast | None:
         """How well TTFT + (N - 1)·TPOT foretells the model's calls."""
@@ -73,6 +74,9 @@ def added(sums: Iterable[UsageSum], by: Sequence[Group]) -> tuple[UsageSum, ...]
 
 def _plus(a: UsageSum, b: UsageSum) -> UsageSum:
     used = Usage(
-        a.usage.fresh + b.usage.fresh, a.usage.output + b.usage.output, a.usage.cache_read + b.usage.cache_read
+        a.usage.fresh + b.usage.fresh,
+        a.usage.output + b.usage.output,
+        a.usage.cache_read + b.usage.cache_read,
+        estimated=estimated_among((a.usage, b.usage)),
     )
     return replace(a, calls=a.calls + b.calls, usage=used, seconds=a.seconds + b.seconds)

@@ -76,12 +76,18 @@ class RecordingGenerator:
 
 def _call(model: LoadedModel, purpose: Purpose, began: datetime, last: Generation, seconds: float) -> Call:
     times = last.engine
+    used = Usage(
+        max(0, last.prompt_tokens - last.reused_tokens),
+        last.output_tokens,
+        last.reused_tokens,
+        estimated=last.estimated or not last.prompt_tokens,  # left before the server had told
+    )
     return Call(
         began,
         model.server,
         model.file.name,
         purpose,
-        Usage(max(0, last.prompt_tokens - last.reused_tokens), last.output_tokens, last.reused_tokens),
+        used,
         last.duration_ms or seconds * 1000,
         last.ttft_ms,
         times.queue_ms or None if times else None,

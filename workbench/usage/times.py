@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from workbench.answers.manifest import SERVER_SETTING
 from workbench.money.times import latency, waterfall
 from workbench.records.answers import Generation, Trace
-from workbench.records.money import Usage, Waterfall
+from workbench.records.money import Usage, Waterfall, estimated_among
 from workbench.records.usage import Call, Forecast
 from workbench.servers.discovery import reach_of
 
@@ -63,4 +63,5 @@ def forecast(calls: Sequence[Call]) -> Forecast | None:
         return None
     tpot = statistics.median(t for _, _, t in known)
     missed = [abs(latency(ttft, tpot, c.usage.output) - c.total_ms) / c.total_ms for c, ttft, _ in known]
-    return Forecast(statistics.median(t for _, t, _ in known), tpot, len(known), statistics.median(missed))
+    near = estimated_among(c.usage for c, _, _ in known)
+    return Forecast(statistics.median(t for _, t, _ in known), tpot, len(known), statistics.median(missed), near)

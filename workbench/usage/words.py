@@ -1,9 +1,40 @@
-"""The phases of a call, in the interface's language, and as bars where they lie in the whole."""
+"""Calls in the interface's language: estimates marked, phases as bars, what is predicted of the next one."""
 
 from __future__ import annotations
 
 from workbench.i18n import tr
-from workbench.records.money import Waterfall
+from workbench.records.money import LatencyFit, Waterfall
+from workbench.records.usage import Forecast
+
+
+def near(estimated: bool | None) -> str:
+    """The mark before a number of tokens, or what is reckoned from it: "≈ " estimated, "≈? " where it wasn't noted."""
+    return "≈? " if estimated is None else "≈ " if estimated else ""
+
+
+def marks_told(estimated: bool | None) -> str:
+    """What the mark of ``near`` means, "" for none."""
+    if estimated is None:
+        return tr("≈? entered before estimates were told from counts")
+    return tr("≈ estimated: its server counts no tokens") if estimated else ""
+
+
+def fit_words(fit: LatencyFit) -> str:
+    """The fitted line's coefficients, in milliseconds, with how well they fit."""
+    about, r2 = near(fit.estimated), "–" if fit.r2 is None else f"{fit.r2:.3f}"
+    slopes = f"α {about}{fit.alpha_ms:.3f} ms · β {about}{fit.beta_ms:.2f} ms"
+    return f"L0 {fit.fixed_ms:,.0f} ms · {slopes} · R² {r2} · n {fit.calls}"
+
+
+def forecast_words(forecast: Forecast) -> str:
+    """The medians, and how well they foretell."""
+    return tr(
+        "TTFT {ttft} ms, TPOT {tpot} ms (medians of {calls} calls); TTFT + (N-1)·TPOT misses by {error} (median)",
+        ttft=f"{forecast.ttft_ms:,.0f}",
+        tpot=f"{near(forecast.estimated)}{forecast.tpot_ms:.1f}",
+        calls=f"{forecast.calls:,}",
+        error=f"{forecast.error:.1%}",
+    )
 
 
 def phase_name(name: str) -> str:

@@ -25,6 +25,7 @@ from workbench.money.costs import (
 from workbench.money.times import effective_success, in_system
 from workbench.money.vectors import Component, vector_bytes
 from workbench.records.money import Price, Usage
+from workbench.usage.words import marks_told, near
 
 AMOUNT: Final = click.FloatRange(0)
 TOKENS: Final = click.IntRange(0)
@@ -141,12 +142,15 @@ def call(
         found, used = desk.money.price(name), _usage(desk, fresh, output, cache_read, cache_write)
         stale = desk.money.stale(found)
     cost = call_cost(used, found)
-    sent = f"{used.fresh:,} " + tr("fresh")
+    about = near(used.estimated)
+    sent = f"{about}{used.fresh:,} " + tr("fresh")
     cached = f"{used.cache_read:,} " + tr("cache read") + f" + {used.cache_write:,} " + tr("cache write")
-    say(f"{sent} + {cached} + {used.output:,} " + tr("output") + f" = {cost:.6f} {found.currency}")
+    say(f"{sent} + {cached} + {about}{used.output:,} " + tr("output") + f" = {about}{cost:.6f} {found.currency}")
     if requests is not None:
         month = cloud_month(requests, cost)
-        say(tr("{requests} a month: {cost}", requests=f"{requests:,.0f}", cost=f"{month:,.2f} {found.currency}"))
+        say(tr("{requests} a month: {cost}", requests=f"{requests:,.0f}", cost=f"{about}{month:,.2f} {found.currency}"))
+    if told := marks_told(used.estimated):
+        say(told)
     if stale:
         say(tr("The price is of {day}: look it up again.", day=found.checked), err=True)
 
@@ -168,6 +172,7 @@ def _usage(desk: Desk, fresh: int | None, output: int | None, cache_read: int | 
         mean.output if output is None else output,
         mean.cache_read if cache_read is None else cache_read,
         cache_write,
+        mean.estimated,
     )
 
 

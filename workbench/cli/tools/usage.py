@@ -15,11 +15,11 @@ from workbench.i18n import tr
 from workbench.money.costs import call_cost, hit_ratio, is_stale
 from workbench.money.money import spent_words
 from workbench.records.codec import encode
-from workbench.records.money import Price, Spent, Waterfall
+from workbench.records.money import Price, Spent, Usage, Waterfall
 from workbench.records.usage import Call, UsageSum
 from workbench.usage.ledger import GROUPS, Group
 from workbench.usage.times import call_phases, trace_phases
-from workbench.usage.words import phase_lines, phase_name
+from workbench.usage.words import fit_words, forecast_words, marks_told, near, phase_lines, phase_name
 
 BAR: int = 30
 
@@ -63,17 +63,27 @@ def _print_sums(spent: Sums, total: Sums, by: Sequence[Group], price: Price | No
     print_table(head, rows, right=range(len(by), len(head)))
     if is_stale(price, date.today()) if price else any(cost.stale for _, cost in total):
         say(tr("!: a price that was looked up over 90 days ago."))
+    _say_marks([one.usage for one, _ in spent])
     if price is None and any(cost.amounts and cost.unpriced for _, cost in total):
         say(tr("?: calls without a known price: {count}.", count=sum(cost.unpriced for _, cost in total)))
+
+
+def _say_marks(used: Sequence[Usage]) -> None:
+    for estimated in (True, None):
+        if any(one.estimated is estimated for one in used):
+            say(marks_told(estimated))
 
 
 def _row(one: UsageSum, spent: Spent, by: Sequence[Group], price: Price | None) -> list[str]:
     hit = hit_ratio(one.usage)
     used = one.usage
-    at = price and Spent({price.currency: call_cost(used, price)}, stale=is_stale(price, date.today()))
+    stale = price is not None and is_stale(price, date.today())
+    at = price and Spent({price.currency: call_cost(used, price)}, stale=stale, estimated=used.estimated)
     named = [getattr(one, name) or (tr("here") if name == "server" else "") for name in by]
-    counts = [f"{n:,}" for n in (one.calls, used.fresh, used.cache_read, used.output)]
-    return [*named, *counts, "–" if hit is None else f"{hit:.0%}", f"{one.seconds:,.1f} s", spent_words(at or spent)]
+    about = near(used.estimated)
+    counts = [f"{one.calls:,}", *(f"{about}{n:,}" for n in (used.fresh, used.cache_read, used.output))]
+    shown = "–" if hit is None else f"{about}{hit:.0%}"
+    return [*named, *counts, shown, f"{one.seconds:,.1f} s", spent_words(at or spent)]
 
 
 @usage.command()
@@ -90,11 +100,12 @@ def calls(front: FrontEnds, limit: int, model: str, as_json: bool) -> None:
         return
     head = (tr("began"), tr("purpose"), tr("model"), tr("fresh"), tr("cached"), tr("output"), "TTFT", tr("ms"), "")
     print_table(head, [_call_row(call) for call in found], right=(3, 4, 5, 6, 7))
+    _say_marks([call.usage for call in found])
 
 
 def _call_row(call: Call) -> tuple[str, ...]:
     used = call.usage
-    tokens = [f"{n:,}" for n in (used.fresh, used.cache_read, used.output)]
+    tokens = [f"{near(used.estimated)}{n:,}" for n in (used.fresh, used.cache_read, used.output)]
     ttft = "–" if call.ttft_ms is None else f"{call.ttft_ms:,.0f}"
     phases = " · ".join(f"{phase_name(p.name)} {p.ms:,.0f}" for p in call_phases(call).phases)
     began = f"{call.began.astimezone():%m-%d %H:%M:%S}"
@@ -145,23 +156,16 @@ def latency(
     if as_json:
         print_json({"fit": fit, "forecast": medians})
         return
-    say(
-        tr(
-            "TTFT {ttft} ms, TPOT {tpot} ms (medians of {calls} calls); TTFT + (N-1)·TPOT misses by {error} (median)",
-            ttft=f"{medians.ttft_ms:,.0f}",
-            tpot=f"{medians.tpot_ms:.1f}",
-            calls=medians.calls,
-            error=f"{medians.error:.1%}",
-        )
-    )
+    say(forecast_words(medians))
     if fit is None:
         say(tr("Too few calls, or too much alike, to tell α from β."))
         return
-    r2 = "–" if fit.r2 is None else f"{fit.r2:.3f}"
-    say(f"L0 {fit.fixed_ms:,.0f} ms · α {fit.alpha_ms:.3f} ms · β {fit.beta_ms:.2f} ms · R² {r2} · n {fit.calls}")
+    say(fit_words(fit))
+    if told := marks_told(fit.estimated):
+        say(told)
     if fresh is not None and output is not None:
-        predicted = fit.predict(fresh, output)
-        say(tr("{fresh} fresh and {output} written: {ms} ms", fresh=fresh, output=output, ms=f"{predicted:,.0f}"))
+        predicted = f"{near(fit.estimated)}{fit.predict(fresh, output):,.0f}"
+        say(tr("{fresh} fresh and {output} written: {ms} ms", fresh=fresh, output=output, ms=predicted))
 
 
 def _only_place(calls: Sequence[Call]) -> str:
