@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.embedders import one_embedding_process
 from tests.stylesheets import parse_once
 from workbench import i18n, paths
 
@@ -38,6 +39,13 @@ def environment() -> Iterator[None]:
     if os.environ != before:
         os.environ.clear()
         os.environ.update(before)
+
+
+@pytest.fixture(scope="module")
+def one_embedder() -> Iterator[None]:
+    """For modules with several desks or commands that embed."""
+    with one_embedding_process():
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,19 +1,41 @@
-"""The starter embedder's tokenizer, and a deterministic embedder that costs nothing."""
+"""The starter embedder's tokenizer and process, and a deterministic embedder that costs nothing."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from workbench import paths
+from workbench.engine.embedding import ChildEmbedder, EmbedderCard, open_embedder, read_card
 from workbench.errors import Cancelled
 from workbench.ports import Cancel, Embedding, TokenVectors, Vector
 from workbench.records.corpus import EmbedderInfo
 
 INFO = EmbedderInfo("hash", "hash-1", 16, 512, "query: ", "passage: ", "mean", True)
+
+
+@contextmanager
+def one_embedding_process() -> Iterator[None]:
+    """All desks and commands ask one process of an embedder, since to start it takes longer than most tests."""
+    kept: dict[tuple[Path, EmbedderCard], ChildEmbedder] = {}
+    with pytest.MonkeyPatch.context() as patch:
+
+        def opened(folder: Path) -> ChildEmbedder:
+            embedder, key = open_embedder(folder), (folder, read_card(folder))
+            if key not in kept:
+                patch.setattr(embedder, "close", lambda: None)
+            return kept.setdefault(key, embedder)
+
+        patch.setattr("workbench.indexing.embedders.open_embedder", opened)
+        yield
+    for embedder in kept.values():
+        embedder.close()
 
 
 class WordTokenizer:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.embedders import one_embedding_process
 from workbench.__main__ import open_desk
 from workbench.cli import FrontEnds, run
 
@@ -67,8 +68,15 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory, sources: Path) -> Path:
+@pytest.fixture(scope="package", autouse=True)
+def one_process() -> Iterator[None]:
+    """All commands in this process ask the same embedder."""
+    with one_embedding_process():
+        yield
+
+
+@pytest.fixture(scope="package")
+def made(tmp_path_factory: pytest.TempPathFactory, sources: Path, one_process: None) -> Path:
     """A file with the three documents in the collection ``rules``; no test changes it."""
     db = tmp_path_factory.mktemp("made") / "lab.db"
     code = run(["--db", str(db), "ingest", str(sources), "-c", "rules"], FrontEnds(open_desk, lambda _desk: 0))
