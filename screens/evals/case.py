@@ -15,12 +15,13 @@ from textual.widgets import Static
 from screens.evals.columns import in_columns
 from screens.evals.judges import verdict_lines
 from screens.evals.reading import CaseView, Passage
-from screens.evals.words import label_mark, label_name, result_mark, value_text
+from screens.evals.words import label_mark, result_mark, value_text
 from screens.style import SUPPORT, Line, Tone, content, count, milliseconds, place, plain, shorten
 from screens.widgets.answer import ROOMY, ledger
 from screens.widgets.facts import Fact, Facts
 from workbench.evals.gold.whereabouts import carries, named
 from workbench.evals.measuring.scoring import describe, ordered
+from workbench.evals.reporting.naming import label_name
 from workbench.evals.reporting.reports import stage_title
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold

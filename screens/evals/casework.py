@@ -11,11 +11,11 @@ from screens.evals.decide import LabelDialog, Mark
 from screens.evals.items import CaseItem
 from screens.evals.reading import CaseView, read_case
 from screens.evals.rerun import Again, DiffScreen, RerunDialog, read_choices
-from screens.evals.words import label_name
 from screens.source import read_span, show_source
 from screens.style import Line, Tone, content
 from screens.widgets.answer import ROOMY, ledger
 from screens.widgets.grid import Grid
+from workbench.evals.reporting.naming import label_name
 from workbench.i18n import tr
 from workbench.records.answers import Prompt
 from workbench.records.evals import CaseResult, Label, RunConfig

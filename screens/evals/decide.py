@@ -16,12 +16,13 @@ from textual.widgets import Input, Static, TextArea
 
 from screens.dialogs import HELP, PassageDialog
 from screens.evals.reading import RunView
-from screens.evals.words import label_name, value_mark
+from screens.evals.words import value_mark
 from screens.fields import chosen, field, pick, tell_problem, written
 from screens.style import Tone, content
 from screens.widgets.grid import Row
 from workbench.errors import FileError
-from workbench.evals.reporting.naming import run_words
+from workbench.evals.reporting.markup import without_escapes
+from workbench.evals.reporting.naming import label_name, run_words
 from workbench.evals.reporting.reports import verdict_title
 from workbench.i18n import tr
 from workbench.records.evals import Label, Run, Verdict
@@ -156,7 +157,7 @@ class DecisionScreen(PassageDialog):
     ]
 
     def __init__(self, decision_id: int, words: str, export: Callable[[], object]) -> None:
-        super().__init__(tr("Decision {id}", id=decision_id), words, subtitle=tr("x writes a file"))
+        super().__init__(tr("Decision {id}", id=decision_id), without_escapes(words), subtitle=tr("x writes a file"))
         self._export = export
 
     def action_export(self) -> None:

@@ -125,11 +125,12 @@ def read_run(desk: Desk, dataset: Dataset, run_id: int, other_id: int = 0) -> Ru
 
 
 def verdicts(found: Sequence[JudgementReport]) -> dict[str, tuple[tuple[str, JudgedCase], ...]]:
-    """Case → what each judge, by its model's name, said of it; of the newest ``JUDGES`` judgements."""
+    """Case → what each of the newest ``JUDGES`` judges said of it, by its model and the run that it compared with."""
     said: dict[str, tuple[tuple[str, JudgedCase], ...]] = {}
-    for told in found[:JUDGES]:
-        for case in told.judgement.cases:
-            said[case.case_id] = (*said.get(case.case_id, ()), (told.judgement.model, case))
+    for judgement in (told.judgement for told in found[:JUDGES]):
+        judge = judgement.model + (f" ⇄ #{judgement.against}" if judgement.against else "")
+        for case in judgement.cases:
+            said[case.case_id] = (*said.get(case.case_id, ()), (judge, case))
     return said
 
 

@@ -93,11 +93,6 @@ def label_mark(label: Label | None) -> Line:
     return value_mark(label.value) if label else ""
 
 
-def label_name(value: int) -> str:
-    """A verdict in the interface's language."""
-    return {1: tr("right"), -1: tr("wrong"), 0: tr("undecided")}[value]
-
-
 def short_stage(stage: FailureStage) -> str:
     """A failure stage in at most 16 characters, for a table; the long name stands with the case itself."""
     names: dict[FailureStage, str] = {

@@ -72,12 +72,14 @@ def test_one_prompt_leaves_the_ids_alone_and_lists_of_values_make_tests(tmp_path
 
 def test_words_of_yaml_1_1_stay_words(tmp_path: Path) -> None:
     text = (
-        "prompts: 'Say {{word}} at {{time}}, {{n}} times, {{sure}}, {{one}} of {{all}}'\n"
-        "tests:\n- vars: {word: yes, time: 12:30, n: 3, sure: true, one: 1, all: {a: 2}}\n"
+        "prompts: 'Say {{word}} at {{time}}, {{n}} times, {{sure}}, {{one}} of {{all}};"
+        " {{no}}{{mode}} {{k}} {{x}} {{is}}'\n"
+        "tests:\n- vars: {word: yes, time: 12:30, n: 3, sure: true, one: 1, all: {a: 2},\n"
+        "    no: null, mode: 0777, k: 1e3, x: 0x10, is: =}\n"
         "  assert: [{type: equals, value: no}]\n"
     )
     (case,) = read(tmp_path, text).cases
-    assert case.question == "Say yes at 12:30, 3 times, true, 1 of {'a': 2}"
+    assert case.question == "Say yes at 12:30, 3 times, true, 1 of {'a': 2}; 777 1000 16 ="
     assert case.expectation is not None
     assert case.expectation.value == "no"
 

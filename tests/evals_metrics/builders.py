@@ -52,6 +52,7 @@ def result(
     ms: float = 0.0,
     failure: FailureStage = "",
     answer: Answer | None = None,
+    output: str = "",
     error: str = "",
 ) -> CaseResult:
     return CaseResult(
@@ -63,6 +64,7 @@ def result(
         duration_ms=ms,
         failure=failure,
         answer=answer,
+        output=output,
         error=error,
     )
 

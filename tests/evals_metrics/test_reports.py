@@ -26,6 +26,7 @@ from workbench.evals.reporting.markup import (
     to_html,
     to_latex,
     to_markdown,
+    without_escapes,
 )
 from workbench.evals.reporting.reports import (
     comparison_page,
@@ -37,7 +38,7 @@ from workbench.evals.reporting.reports import (
 )
 from workbench.records.answers import AskOptions
 from workbench.records.codec import decode, encode
-from workbench.records.evals import DecisionRecord, GateSet, Prices, RunConfig, RunReport
+from workbench.records.evals import DecisionRecord, GateSet, Label, Prices, RunConfig, RunReport
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.rerank import DEPTH
 from workbench.text.clean import printable
@@ -81,9 +82,11 @@ def _parsed(html: str) -> _Tags:
 
 def test_a_report_tells_figures_with_intervals_failures_segments_and_manifest() -> None:
     report = _report()
-    failed = [result("c39", False, failure="cut")]
+    failed = [result("c39", False, failure="cut", output="Nine " * 90)]
+    labels = [Label(1, "c39", 1, "the source says nine", WHEN)]
     gates = GateSet(1, "faq", "release", (parse_gate("recall@5 >= 0.85"),), WHEN)
-    text = to_markdown(report_page(report, failed, [(gates, check_gates(report, gates))]))
+    page = report_page(report, failed, [(gates, check_gates(report, gates))], None, {"c39": "How many?"}, labels)
+    text = to_markdown(page)
     for piece in (
         "# Run \\#1 hybrid rrf\n\n- Dataset: faq",
         "| Recall@5 | 0.750 | \\[0.598, 0.858\\] | 40 | Wilson |",
@@ -93,12 +96,14 @@ def test_a_report_tells_figures_with_intervals_failures_segments_and_manifest() 
         "| table | 20 | 1.000 \\[0.839, 1.000\\]",
         f"## Gates: release, locked {WHEN:%Y-%m-%d %H:%M}",
         "| recall@5 \\>= 0.85 | fails | 0.750 (n = 40) misses 0.850. |",
-        "| c39 | retrieved but cut |",
+        "| c39 | How many? | Nine Nine",
+        "Nine… | retrieved but cut |",
+        "| c39 | right | retrieved but cut | the source says nine |",
         "| ask.evidence | 5 |",
     ):
         assert piece in text, piece
     tables = MarkdownIt("commonmark").enable("table").render(text).count("<table>")
-    assert tables == 6
+    assert tables == 7
 
 
 def test_a_comparison_tells_the_verdict_and_lists_the_flips() -> None:
@@ -169,6 +174,7 @@ def test_any_text_is_read_back_from_markdown_and_html(text: str) -> None:
     assert in_markdown.attributes == []
     shown = printable(" ".join(text.split()), newlines=False).split()
     assert in_markdown.text.split() == ["t", "head", *shown, *shown]
+    assert without_escapes(to_markdown(Page("t", (Paragraph(text),)))).split() == ["#", "t", *shown]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,9 @@ class EvalLab(JudgeLab):
             return to_latex(reports.ranking([report, *(self.report(r.id) for r in others if r.id != run_id)]))
         gates = [(one, check_gates(report, one)) for one in self._gates_for(report.run)]
         compared = self.compare(against, run_id) if against else None
-        return _written(reports.report_page(report, self.results(run_id), gates, compared), form)
+        questions = {case.id: case.question for case in self.run_cases(run_id)}
+        page = reports.report_page(report, self.results(run_id), gates, compared, questions, self.labels(run_id))
+        return _written(page, form)
 
     def _gates_for(self, run: Run) -> Sequence[GateSet]:
         """The sets that were locked before the run, newest first; where there are none, the newest."""

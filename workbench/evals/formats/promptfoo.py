@@ -80,20 +80,26 @@ def write(cases: Sequence[Case], path: Path, _text_of: TextOf) -> None:
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads as YAML 1.2 does, and promptfoo: yes, on and 12:30 are words. PyYAML's own rules are YAML 1.1's."""
+    """Reads as YAML 1.2 does, and promptfoo: yes, on, = and 12:30 are words. PyYAML's own rules are YAML 1.1's."""
+
+    def whole(self, node: yaml.ScalarNode) -> int:
+        """0777 is decimal, 0o17 and 0x1f aren't."""
+        text = self.construct_scalar(node)
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
 
 
 _SCALARS: Final = {
     "tag:yaml.org,2002:bool": (r"(?i:true|false)$", "tTfF"),
-    "tag:yaml.org,2002:int": (r"[-+]?(?:0|[1-9][0-9]*)$", "-+0123456789"),
+    "tag:yaml.org,2002:int": (r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$", "-+0123456789"),
     "tag:yaml.org,2002:float": (r"[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?$", "-+.0123456789"),
 }
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in known if tag not in _SCALARS]
+    first: [(tag, pattern) for tag, pattern in known if tag not in _SCALARS and tag != "tag:yaml.org,2002:value"]
     for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 for _tag, (_pattern, _first) in _SCALARS.items():
     _Loader.add_implicit_resolver(_tag, re.compile(_pattern), list(_first))
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole)
 
 
 def _config(source: Source) -> _Config:

@@ -156,7 +156,11 @@ def _rounds(context: Context, value: Any, pairs: bool) -> list[Any]:
 
 
 def _as_nunjucks_writes(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return "" if value is None else value
 
 
 @cache

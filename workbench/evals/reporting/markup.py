@@ -60,6 +60,7 @@ class Page:
 
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
 _LINE_START: Final = re.compile(r"^(?:([-+=])(?=[\s=-]|$)|(\d+)([.)])(?=\s|$))")
+_ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _GREEK: Final = (
     *("alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
     *("nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "varphi", "chi", "psi", "omega"),
@@ -128,6 +129,11 @@ def to_latex(table: Table) -> str:
     if not all(_PDFLATEX.match(c) and c not in _NOT_PDFLATEX for row in rows for c in row):
         lines.insert(0, "% " + tr("Some of these characters need XeLaTeX or LuaLaTeX, and a font that has them."))
     return "\n".join(lines) + "\n"
+
+
+def without_escapes(markdown: str) -> str:
+    """Markdown as a person reads it, where nothing else does: the backslashes before signs are gone."""
+    return _ESCAPED.sub(r"\1", markdown)
 
 
 def _latex_row(cells: Sequence[str]) -> str:

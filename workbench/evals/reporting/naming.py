@@ -1,4 +1,4 @@
-"""How runs are called: by their title, or by what tells one from another."""
+"""How runs are called, by their title or by what tells one from another, and what people say of their results."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ def model_name(path: str) -> str:
 def lane_name(lane: str) -> str:
     """A lane in the interface's language."""
     return {"lexical": tr("lexical"), "dense": tr("dense")}.get(lane, lane)
+
+
+def label_name(value: int) -> str:
+    """A verdict in the interface's language."""
+    return {1: tr("right"), -1: tr("wrong"), 0: tr("undecided")}[value]
 
 
 def _settings(config: RunConfig) -> tuple[str, ...]:

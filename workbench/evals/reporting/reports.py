@@ -22,7 +22,7 @@ from workbench.evals.reporting.markup import (
     Table,
     to_markdown,
 )
-from workbench.evals.reporting.naming import layer_title, run_words
+from workbench.evals.reporting.naming import label_name, layer_title, run_words
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold
 from workbench.records.evals import (
@@ -33,6 +33,7 @@ from workbench.records.evals import (
     GateResult,
     GateSet,
     JudgementReport,
+    Label,
     MetricChange,
     Run,
     RunComparison,
@@ -41,6 +42,8 @@ from workbench.records.evals import (
     Verdict,
 )
 from workbench.sqltools.taxonomy import fault_name
+
+_MOST_OF_AN_ANSWER: Final = 300  # characters of it in a table
 
 _STAGES: Final[dict[FailureStage, str]] = {
     "": "passed",
@@ -173,11 +176,13 @@ def report_page(
     results: Sequence[CaseResult] = (),
     gates: Sequence[tuple[GateSet, Sequence[GateResult]]] = (),
     comparison: RunComparison | None = None,
+    questions: Mapping[str, str] | None = None,
+    labels: Sequence[Label] = (),
 ) -> Page:
     """A run's report, to be written as Markdown or HTML.
 
     Args:
-        results: the cases that failed are listed.
+        results: the cases that failed are listed, with their ``questions`` by id, and those that a person labelled.
         gates: locked sets, and how the run fares by them.
         comparison: with another run; it follows the run's own figures.
     """
@@ -201,7 +206,9 @@ def report_page(
         blocks += [Heading(page.title), *(replace(b, level=3) if isinstance(b, Heading) else b for b in page.blocks)]
     failed = [r for r in results if r.passed is False]
     if failed:
-        blocks += [Heading(tr("Failed cases")), _failure_table(failed)]
+        blocks += [Heading(tr("Failed cases")), _failure_table(failed, questions or {})]
+    if labels:
+        blocks += [Heading(tr("Labels")), _label_table(labels, results)]
     return Page(f"{tr('Run')} {run_name(report.run)}", (*blocks, *_manifest(report.run)))
 
 
@@ -355,9 +362,32 @@ def _gate_table(gates: Sequence[GateResult]) -> Table:
     return Table((tr("Gate"), tr("Result"), tr("Why"), tr("Protects")), rows)
 
 
-def _failure_table(failed: Sequence[CaseResult]) -> Table:
-    rows = tuple((r.case_id, _stage(r.failure), retold(r.reason) or r.error, retold(r.advice)) for r in failed)
-    return Table((tr("Case"), tr("Stage"), tr("Why"), tr("Try first")), rows)
+def _failure_table(failed: Sequence[CaseResult], questions: Mapping[str, str]) -> Table:
+    rows = tuple(
+        (
+            r.case_id,
+            questions.get(r.case_id, ""),
+            _beginning(r.output),
+            _stage(r.failure),
+            retold(r.reason) or r.error,
+            retold(r.advice),
+        )
+        for r in failed
+    )
+    return Table((tr("Case"), tr("Question"), tr("Answer"), tr("Stage"), tr("Why"), tr("Try first")), rows)
+
+
+def _label_table(labels: Sequence[Label], results: Sequence[CaseResult]) -> Table:
+    """What people said of results, beside what the scores say."""
+    scored = {r.case_id: _stage(r.failure) for r in results if r.failure or r.passed}
+    rows = tuple(
+        (one.case_id, label_name(one.value), scored.get(one.case_id, tr("unscored")), one.note) for one in labels
+    )
+    return Table((tr("Case"), tr("Label"), tr("Score"), tr("Note")), rows)
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _MOST_OF_AN_ANSWER else text[:_MOST_OF_AN_ANSWER].rstrip() + "…"
 
 
 def _change_row(change: MetricChange) -> tuple[str, ...]:
