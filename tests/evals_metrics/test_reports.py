@@ -246,11 +246,11 @@ def test_an_interval_of_fewer_cases_than_the_row_tells_its_own_n() -> None:
 
 def test_a_ranked_run_without_a_title_is_named_by_what_it_ran_and_what_was_set() -> None:
     plain = RunConfig("faq", layer="chain")
-    other = replace(plain, ask=AskOptions(threshold=0.7, evidence=2), exclude_gold=True)
+    other = replace(plain, ask=AskOptions(threshold=0.7, evidence=2, budget=900), exclude_gold=True)
     met = replace(plain, search=SearchOptions(rerank="none", rerank_depth=DEPTH), prices=Prices(hour=1.0))
     reports = [make_report(run(n, c, model="SmolLM2"), [result("a", True)], []) for n, c in enumerate((other, met), 3)]
     table = to_latex(ranking(reports))
-    assert r"\#3 evidence=2 · $\tau$=0.7 · gold left out · whole chain · hybrid rrf · SmolLM2 & 1" in table
+    assert r"\#3 evidence=2 · $\tau$=0.7 · budget=900 · gold left out · whole chain · hybrid rrf · SmolLM2 & 1" in table
     assert r"\#4 whole chain · hybrid rrf · SmolLM2 & 1" in table
 
 

@@ -90,7 +90,7 @@ def test_an_imported_run_cannot_be_run_again(bench: Bench) -> None:
     run = bench.lab.import_run("faq", foreign(bench)).run
     with pytest.raises(UsageError, match="imported"):
         bench.lab.rerun(run.id, FEE.id)
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match="imported"):
         list(bench.lab.resume(run.id))
 
 

@@ -13,6 +13,8 @@ from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.rerank import DEPTH
 
 _SAID_IN_WORDS: Final = frozenset({"layer", "model", "lane", "fusion", "collection", "seed"})
+_UNNAMED: Final = ("constrained", "mmr", "budget", "order", "retries", "rewrite", "judge", "duplicates")
+"""How answers are made, besides what has an option of its own."""
 _SHORT: Final = {"threshold": "τ"}
 
 
@@ -70,6 +72,9 @@ def _settings(config: RunConfig) -> tuple[str, ...]:
         )
         if mine not in (usual, None):
             told.append(f"{_SHORT.get(name, name)}={mine}")
+    if config.layer in VARIABLES["mode"].layers:
+        pairs = ((one, getattr(config.ask, one)) for one in _UNNAMED)
+        told += [f"{one}={mine}" for one, mine in pairs if mine != getattr(plain.ask, one)]
     if config.search.transforms and config.layer in VARIABLES["lane"].layers:
         told.append("+".join(config.search.transforms))
     if config.segment:

@@ -75,10 +75,10 @@ class RunLab(DatasetLab):
 
         Raises:
             UsageError: the dataset or something in the manifest has changed (it is named), or a process is at work on
-                the run.
+                the run; or the run was imported.
         """
         with self._alone():
-            yield from self._runner.resume(run_id, cancel)
+            yield from self._runner.resume(self._own(run_id).id, cancel)
 
     def sweep(self, configs: Sequence[RunConfig], cancel: Cancel | None = None) -> Iterator[RunProgress]:
         """Runs that differ in one variable, one after another; each ends with its own ``finished`` progress.
@@ -150,6 +150,13 @@ class RunLab(DatasetLab):
             NotFoundError, UsageError, EngineError: as ``run``.
             Cancelled: ``cancel`` was set.
         """
+        run = self._own(run_id)
+        asked = replace(config or run.config, dataset=run.config.dataset, limit=0, segment=None)
+        with self._alone():
+            return self._runner.once(asked, run, self.case(run_id, case_id), cancel)
+
+    def _own(self, run_id: int) -> Run:
+        """The run. Raises NotFoundError; UsageError for another system's, which nothing here can run again."""
         run = self.find_run(run_id)
         if is_imported(run):
             raise UsageError(
@@ -157,9 +164,7 @@ class RunLab(DatasetLab):
                 tr("Run {id} was imported: nothing here can run its cases again.", id=run_id),
                 tr("Run the dataset here, and compare the two."),
             )
-        asked = replace(config or run.config, dataset=run.config.dataset, limit=0, segment=None)
-        with self._alone():
-            return self._runner.once(asked, run, self.case(run_id, case_id), cancel)
+        return run
 
     def settled(self, config: RunConfig) -> RunConfig:
         """``config`` as its run would have it: with the reranker and the transformations chosen for its collection.
