@@ -119,7 +119,9 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     with pytest.raises(UsageError, match=r"several currencies \(here: EUR, there: USD\)"):
         desk.decisions.judge("cost")
     desk.decisions.write("cost", "price 1 less\nhere: price=cost:local#m:call\nthere: price=0.1")
-    assert desk.decisions.judge("cost").winner == "here"
+    judged = desk.decisions.judge("cost")
+    assert judged.winner == "here"
+    assert "price: typed values are taken as EUR." in firmness(judged)
     with pytest.raises(NotFoundError) as refused:
         desk.decisions.measured("calls:m:colour")
     assert refused.value.remedy == "There are: ttft, tpot, p95"

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from storage import open_store
 from tests.servers.conftest import playing
 from workbench.desk import Desk
-from workbench.errors import Cancelled, EngineError, ServerError
+from workbench.errors import Cancelled, EngineError, NotFoundError, ServerError
 from workbench.ports import Cancel
 from workbench.records.corpus import IngestRequest
 from workbench.records.retrieval import SearchOptions
@@ -204,7 +204,10 @@ def test_a_collection_is_embedded_and_searched_through_a_real_server(
 def test_the_servers_own_tokens_are_located_exactly_and_long_texts_are_cut_to_what_it_reads(
     desk: Desk, embedding_server: str
 ) -> None:
-    desk.servers.embed_with(embedding_server)
+    (served, *_) = desk.servers.look(Endpoint(embedding_server)).models
+    desk.servers.embed_with(f"{embedding_server}#{served.name}")
+    with pytest.raises(NotFoundError, match="serves"):
+        desk.servers.embed_with(f"{embedding_server}#nobody")
     embedder = desk.servers.embedders.open(desk.servers.embedders.names()[0])
     assert embedder is not None
     text = "El búho 🦉 caza <|im_end|> ratones."

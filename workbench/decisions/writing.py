@@ -170,7 +170,18 @@ def firmness(verdict: Verdict) -> tuple[str, ...]:
     ]
     if unbounded:
         moved.append(tr("Measured too few times to have an upper bound: {names}.", names=", ".join(unbounded)))
-    return tuple(moved)
+    return (*moved, *_taken_as(verdict))
+
+
+def _taken_as(verdict: Verdict) -> Iterator[str]:
+    """Criteria of which some values are amounts of a currency, and others numbers that a person typed."""
+    units: dict[str, set[str]] = {}
+    for scored in verdict.ranking:
+        for name, value in scored.option.values.items():
+            units.setdefault(name, set()).add(value.unit)
+    for name, found in units.items():
+        if "" in found and len(found) > 1:
+            yield tr("{name}: typed values are taken as {unit}.", name=name, unit=max(found))
 
 
 def _flip_words(flip: Flip) -> str:

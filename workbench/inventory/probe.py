@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final, cast, get_args
 
 from workbench.errors import BudgetError, EngineError, ServerError, WorkbenchError
-from workbench.i18n import tr
+from workbench.i18n import amounts, tr
 from workbench.ports import Cancel, Generator
 from workbench.records.answers import Generation, Message
 from workbench.records.inventory import ProbeReport, ProbeStep
@@ -127,7 +127,7 @@ class _Prober:
         if said.state == "error" or not said.output_tokens:
             raise _Failed("server", said.error or tr("It answered nothing."), tr("Look at its log."))
         ttft = tr("untold") if said.ttft_ms is None else f"{said.ttft_ms:.0f} ms"
-        return tr("{count} tokens, the first after {ttft}", count=said.output_tokens, ttft=ttft)
+        return tr("{tokens}, the first after {ttft}", tokens=amounts.tokens(said.output_tokens), ttft=ttft)
 
     def _context(self) -> str:
         context = self._model.model.context

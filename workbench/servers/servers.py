@@ -141,12 +141,11 @@ class Servers:
 
         One that its server hasn't in memory is loaded there first, so that its context is known and no question waits.
         """
-        address, _, named = url.partition("#")
-        wire, dialect, served = chosen = self._chosen(address, model or named, key_variable)
+        wire, dialect, served = chosen = self._chosen(url, model, key_variable)
         if served.loaded is False and served.reach != "cloud":
             with shaped(wire):
                 dialect.load(wire, served.id)
-            chosen = self._chosen(address, served.id, key_variable)
+            chosen = self._chosen(url, served.id, key_variable)
         return ServedGenerator(*chosen)
 
     def embed_with(
@@ -155,6 +154,7 @@ class Servers:
         """New collections are embedded with a server's model from now on; others keep what made their vectors.
 
         Args:
+            url: the server's address; URL#NAME names the model too.
             query_prefix: what the model's card wants before questions; ``passage_prefix`` likewise.
 
         Raises:
@@ -243,9 +243,10 @@ class Servers:
     def _found(
         self, url: str, model: str, key_variable: str, kinds: Sequence[str] = ("chat",)
     ) -> tuple[Server, Wire, Dialect, ServedModel]:
-        endpoint = self._endpoint(url, key_variable)
+        address, _, named = url.partition("#")
+        endpoint = self._endpoint(address, key_variable)
         server = self.look(endpoint)
-        return server, Wire(endpoint, self.timeouts), dialect_of(server.kind), _named(server, model, kinds)
+        return server, Wire(endpoint, self.timeouts), dialect_of(server.kind), _named(server, model or named, kinds)
 
     def _endpoint(self, url: str, key_variable: str) -> Endpoint:
         endpoint = endpoint_of(url, key_variable)

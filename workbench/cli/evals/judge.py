@@ -18,7 +18,9 @@ from workbench.i18n import tr
 
 @group.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--model", default="", help="A GGUF file that judges; without one what was judged is listed.")
+@click.option(
+    "--model", default="", help="What judges: a GGUF file, or URL#NAME; without it what was judged is listed."
+)
 @click.option("--rubric", "file", type=click.Path(path_type=Path), help="A text file: what makes an answer right.")
 @click.option("--against", default="", metavar="RUN", help="Compare with this run's answers, in both orders.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
