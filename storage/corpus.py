@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from storage import documents, index_rows
@@ -31,6 +33,7 @@ from workbench.records.corpus import (
     Chunk,
     Collection,
     Document,
+    DocumentChange,
     DocumentStatus,
     EmbedderInfo,
     Index,
@@ -202,6 +205,16 @@ class FileCorpus:
         """The types of each field's values in the documents' metadata, the commonest first; ``but``: ids left out."""
         with self._connections.read() as c:
             return field_kinds(c, collection, but)
+
+    def document_changes(self, collection: str, since: int, until: int) -> Mapping[str, tuple[DocumentChange, ...]]:
+        """What became of documents between two versions of the collection, in order, by source_id."""
+        statement = (
+            "SELECT d.source_id, d.kind FROM document_change d JOIN collection l ON l.id = d.collection_id "
+            "WHERE l.name = ? AND d.version >= ? AND d.version < ? ORDER BY d.source_id, d.key"
+        )
+        with self._connections.read() as c:
+            rows = c.execute(statement, (storable(collection), since, until)).fetchall()
+        return {name: tuple(kind for _, kind in found) for name, found in groupby(rows, key=itemgetter(0))}
 
     def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:
         """Ids of that document's chunks that have a vector in that index already."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from storage.connections import Connections
@@ -88,17 +88,6 @@ class FileCuration:
         """Newest first."""
         with self._connections.read() as c:
             return tuple(_record(*row) for row in c.execute(f"{_EDIT} ORDER BY id DESC LIMIT ?", (limit,)))
-
-    def edited_since(self, collection: str, moment: datetime) -> tuple[str, ...]:
-        """source_ids of the collection's documents whose metadata was edited after ``moment``, in order."""
-        statement = (
-            "SELECT DISTINCT d.source_id FROM metadata_edit e JOIN metadata_edit_document m ON m.edit_id = e.id "
-            "JOIN document d ON d.id = m.document_id JOIN collection l ON l.id = d.collection_id "
-            "WHERE l.name = ? AND e.created > ? ORDER BY d.source_id"
-        )
-        since = moment.astimezone(UTC).isoformat(timespec="microseconds")
-        with self._connections.read() as c:
-            return tuple(name for (name,) in c.execute(statement, (collection, since)))
 
     def _edit(self, edit_id: int) -> MetadataEdit:
         with self._connections.read() as c:

@@ -17,6 +17,7 @@ from storage import (
     schema,
     schema_benchmarks,
     schema_browsing,
+    schema_changes,
     schema_curation,
     schema_evals,
     schema_indexes,
@@ -84,6 +85,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("0022_model_calls", _runs(schema_usage.USAGE)),
     Migration("0023_chunk_orders", _runs(schema_browsing.BROWSING)),
     Migration("0024_estimated_tokens", _runs(schema_usage.ESTIMATED_TOKENS)),
+    Migration("0025_document_changes", _runs(schema_changes.CHANGES)),
 )
 
 

@@ -200,6 +200,7 @@ def _held() -> dict[str, str]:
         "ladder_rung": tr("ladders of models"),
         "ladder_window": tr("ladders of models"),
         "memory_load": tr("measured memory of models"),
+        "document_change": tr("what became of documents, for replays"),
         "metadata_edit": tr("edits of metadata, for undoing them"),
         "metadata_edit_document": tr("edits of metadata, for undoing them"),
         "migration": tr("versions of the schema"),

@@ -23,7 +23,7 @@ from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher
 from workbench.traces.compare import compare_traces
 from workbench.traces.inspector import Inspector
-from workbench.traces.stages import evidence_of, settled
+from workbench.traces.stages import settled
 
 
 def test_the_same_question_again_differs_in_nothing(ask: Ask) -> None:
@@ -47,10 +47,7 @@ def test_a_setting_is_named_with_both_values(ask: Ask) -> None:
 
 def test_new_documents_are_the_reason(store: Store, ask: Ask, tmp_path: Path) -> None:
     before = ask()
-    new = tmp_path / "new.md"
-    new.write_text("# Loans\n\nA reader may borrow nine books. How many books may a reader borrow? Nine.", "utf-8")
-    for _ in Ingester(store.corpus, HashEmbedder()).run(IngestRequest((str(new),), NAME)):
-        pass
+    ingest(store, tmp_path / "new.md", "# Loans\n\nA reader may borrow nine books. How many books? Nine.")
     after = ask()
     told = compare_traces(before, after, {})
     version = before.manifest.collection_version
@@ -58,41 +55,47 @@ def test_new_documents_are_the_reason(store: Store, ask: Ask, tmp_path: Path) ->
     assert "entered" in {move.kind for move in told.ranking}
 
 
-def test_documents_that_came_changed_or_went_since_are_named(store: Store, ask: Ask, tmp_path: Path) -> None:
-    inspector = Inspector(store, lambda: Searcher(store, HashEmbedder()), lambda: None)
-    few = SearchOptions(NAME, k=4)
-    before = ask(search=few)
-    shown = {piece.source_id: piece.document_id for piece in evidence_of(before)}
-    retired, deleted, *_ = sorted(shown)
-    new = tmp_path / "new.md"
-    new.write_text("# Loans\n\nA reader may borrow nine books. How many books may a reader borrow? Nine.", "utf-8")
-    for _ in Ingester(store.corpus, HashEmbedder()).run(IngestRequest((str(new),), NAME)):
+def ingest(store: Store, file: Path, text: str) -> None:
+    file.write_text(text, "utf-8")
+    for _ in Ingester(store.corpus, HashEmbedder()).run(IngestRequest((str(file),), NAME)):
         pass
-    store.corpus.set_status([shown[retired]], "retired")
-    store.corpus.delete_documents([shown[deleted]])
-    told = " ".join(inspector.compare(before.id, ask(search=few).id).reasons)
-    assert "only the later one found it: new.md" in told
-    assert f"Retired since: {retired}." in told
-    assert f"Passages of these are no longer there: {deleted}" in told
 
 
-def test_an_edit_of_metadata_and_a_document_that_neither_found_are_named(
-    store: Store, ask: Ask, tmp_path: Path
-) -> None:
+def test_documents_that_came_changed_or_went_since_are_told_apart(store: Store, ask: Ask, tmp_path: Path) -> None:
+    """Whether or not one of the two found them; what came and went in between is no difference."""
     inspector = Inspector(store, lambda: Searcher(store, HashEmbedder()), lambda: None)
     few = SearchOptions(NAME, k=1, candidates=1)
+    ingest(store, tmp_path / "hours.md", "# Hours\n\nThe desk opens at nine.")
     before = ask(search=few)
-    shown, *_ = evidence_of(before)
+    documents = {d.source_id: d.id for d in store.corpus.documents(NAME)}
+    ingest(store, tmp_path / "new.md", "# Zeppelins\n\nHydrogen lifts.")
+    ingest(store, tmp_path / "hours.md", "# Hours\n\nThe desk opens at ten.")
+    ingest(store, tmp_path / "brief.md", "# Brief\n\nThis stays a moment.")
+    brief = next(d.id for d in store.corpus.documents(NAME) if d.source_id == "brief.md")
+    store.corpus.delete_documents([documents["shelf1.md"], brief])
+    store.corpus.set_status([documents["shelf2.md"], documents["shelf3.md"]], "retired")
+    store.corpus.set_status([documents["shelf3.md"]], "current")
     curator = Curator(store)
-    curator.apply(curator.preview([shown.document_id], {"owner": "Bea"}))
-    only = inspector.compare(before.id, ask(search=few).id).reasons
-    assert f"As far as is known, only metadata was edited since: {shown.source_id}." in only
-    new = tmp_path / "elsewhere.md"
-    new.write_text("# Zeppelins\n\nHydrogen lifts.", "utf-8")
-    for _ in Ingester(store.corpus, HashEmbedder()).run(IngestRequest((str(new),), NAME)):
-        pass
-    both = inspector.compare(before.id, ask(search=few).id).reasons
-    assert {"Came in or changed since: elsewhere.md.", f"Metadata was edited since: {shown.source_id}."} <= set(both)
+    curator.apply(curator.preview([documents["shelf4.md"]], {"owner": "Bea"}))
+    between = ask(search=few)
+    store.corpus.set_status([documents["shelf2.md"]], "current")
+    reasons = inspector.compare(before.id, between.id).reasons
+    assert reasons[0].startswith("The documents have changed since: version")
+    assert reasons[1:6] == (
+        "Added since: new.md.",
+        "Changed since: hours.md.",
+        "Gone since: shelf1.md.",
+        "Retired since: shelf2.md.",
+        "Only the metadata changed since: shelf4.md.",
+    )
+    assert "brief.md" not in " ".join(reasons)
+    assert inspector.compare(between.id, ask(search=few).id).reasons[1] == "Restored since: shelf2.md."
+
+
+def test_a_collection_goes_with_what_became_of_its_documents(store: Store) -> None:
+    assert store.corpus.document_changes(NAME, 0, 1_000)["shelf1.md"] == ("added",)
+    store.corpus.delete_collection(NAME)
+    assert store.corpus.document_changes(NAME, 0, 1_000) == {}
 
 
 def test_another_model_is_the_reason(ask: Ask) -> None:

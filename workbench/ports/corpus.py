@@ -11,6 +11,7 @@ from workbench.records.corpus import (
     Chunk,
     Collection,
     Document,
+    DocumentChange,
     DocumentStatus,
     EmbedderInfo,
     Index,
@@ -129,6 +130,10 @@ class CorpusRepository(Protocol):
 
     def field_kinds(self, collection: str, but: Sequence[str] = ()) -> Mapping[str, tuple[str, ...]]:
         """The types of each field's values in the documents' metadata, the commonest first; ``but``: ids left out."""
+        ...
+
+    def document_changes(self, collection: str, since: int, until: int) -> Mapping[str, tuple[DocumentChange, ...]]:
+        """What became of documents between two versions of the collection, in order, by source_id."""
         ...
 
     def embedded_chunks(self, index_id: int, document_id: str) -> frozenset[str]:

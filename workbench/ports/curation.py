@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Protocol
 
 from workbench.records.curation import EditPlan, MetadataEdit
@@ -31,8 +30,4 @@ class CurationRepository(Protocol):
 
     def edits(self, limit: int = 50) -> tuple[MetadataEdit, ...]:
         """Newest first."""
-        ...
-
-    def edited_since(self, collection: str, moment: datetime) -> tuple[str, ...]:
-        """source_ids of the collection's documents whose metadata was edited after ``moment``, in order."""
         ...

@@ -15,6 +15,7 @@ Metadata: TypeAlias = Mapping[str, MetaValue]
 
 BlockKind: TypeAlias = Literal["heading", "paragraph", "list", "quote", "table", "row", "code", "definition", "record"]
 DocumentStatus: TypeAlias = Literal["current", "retired"]
+DocumentChange: TypeAlias = Literal["added", "changed", "gone", "retired", "restored", "metadata"]
 RecipeName: TypeAlias = Literal["structure", "window", "sentence", "semantic", "parent"]
 TokenForm: TypeAlias = Literal["none", "bits", "int8"]
 IndexStatus: TypeAlias = Literal["building", "current", "kept", "retired"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from workbench.answers.context import ordered
@@ -12,38 +11,23 @@ from workbench.evals.measuring.compare import causes
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Evidence, Trace
 from workbench.records.codec import encode
+from workbench.records.corpus import DocumentChange
 from workbench.records.retrieval import Transformed
 from workbench.records.traces import Difference, TraceComparison
+from workbench.traces.fates import Fates
 from workbench.traces.stages import evidence_of, final_hits, moves, settled
 
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What became of documents since the earlier trace, by source_id.
-
-    Attributes:
-        arrived, retired, gone: of those whose chunks only one of the two found.
-        ingested: others that came in or changed; ``edited``: those whose metadata a person edited.
-    """
-
-    arrived: tuple[str, ...] = ()
-    retired: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    ingested: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
-
-
-_UNCHANGED: Final = Changed()
+_UNKNOWN: Final[Fates] = {}
 _NAMED: Final = 8
 """Documents that a reason names before it counts them."""
 
 
-def compare_traces(a: Trace, b: Trace, sources: Mapping[str, str], changed: Changed = _UNCHANGED) -> TraceComparison:
+def compare_traces(a: Trace, b: Trace, sources: Mapping[str, str], fates: Fates = _UNKNOWN) -> TraceComparison:
     """What differs between two traces, ``a`` the earlier one, and what could have caused it.
 
     Args:
         sources: source_id by chunk id, for the chunks that are still there.
-        changed: what is known of the documents' fate in between.
+        fates: what became of the collection's documents in between.
 
     Raises:
         UsageError: the settings of one of them can't be read.
@@ -61,7 +45,7 @@ def compare_traces(a: Trace, b: Trace, sources: Mapping[str, str], changed: Chan
         questions=(a.query, b.query),
         answers=(a.answer, b.answer),
         differences=differences,
-        reasons=_reasons(a, b, differences, changed, same),
+        reasons=_reasons(a, b, differences, fates, same),
         ranking=moves(ranked[0], ranked[1], known),
         evidence=moves([p.chunk_id for p in shown[0]], [p.chunk_id for p in shown[1]], known),
         same_ranking=ranked[0] == ranked[1],
@@ -114,7 +98,7 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], changed: Changed, same: bool) -> tuple[str, ...]:
+def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], fates: Fates, same: bool) -> tuple[str, ...]:
     """The likeliest first: another question or collection, then documents, index, model, settings, versions."""
     told = {difference.name: difference for difference in differences}
     found = [] if a.query == b.query else [tr("Another question was asked.")]
@@ -131,7 +115,7 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], changed: C
     for name, sentence in sentences.items():
         if change := told.pop(name, None):
             found.append(sentence.format(before=_shortly(change.before), after=_shortly(change.after)))
-    found += _of_documents(changed)
+    found += _of_documents(fates)
     found += _transforms_lost(a, b)
     settings = [d for d in told.values() if not d.name.startswith("versions.") and d.name != "workbench"]
     versions = [d for d in told.values() if d not in settings]
@@ -148,21 +132,16 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], changed: C
     return tuple(found)
 
 
-def _of_documents(changed: Changed) -> list[str]:
-    told = (
-        (tr("Came in or changed since, and only the later one found it: {sources}."), changed.arrived),
-        (tr("Came in or changed since: {sources}."), changed.ingested),
-        (tr("Retired since: {sources}."), changed.retired),
-        (tr("Passages of these are no longer there: {sources}."), changed.gone),
-        (_edited(changed), changed.edited),
-    )
-    return [sentence.format(sources=_first(sources)) for sentence, sources in told if sources]
-
-
-def _edited(changed: Changed) -> str:
-    if changed.arrived or changed.ingested or changed.retired or changed.gone:
-        return tr("Metadata was edited since: {sources}.")
-    return tr("As far as is known, only metadata was edited since: {sources}.")
+def _of_documents(fates: Fates) -> list[str]:
+    told: dict[DocumentChange, str] = {
+        "added": tr("Added since: {sources}."),
+        "changed": tr("Changed since: {sources}."),
+        "gone": tr("Gone since: {sources}."),
+        "retired": tr("Retired since: {sources}."),
+        "restored": tr("Restored since: {sources}."),
+        "metadata": tr("Only the metadata changed since: {sources}."),
+    }
+    return [sentence.format(sources=_first(fates[fate])) for fate, sentence in told.items() if fate in fates]
 
 
 def _first(sources: tuple[str, ...]) -> str:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from workbench.answers.ask import Asker
 from workbench.errors import EngineError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store, TraceSummary
-from workbench.records.answers import AskOptions, Trace
-from workbench.records.corpus import Chunk, Document
+from workbench.records.answers import AskOptions, Manifest, Trace
+from workbench.records.corpus import Chunk
 from workbench.records.retrieval import SearchOptions, SearchResult
 from workbench.records.traces import Autopsy, TraceComparison, WhatIf, WhatIfResult
 from workbench.retrieval.search import Searcher
 from workbench.traces.autopsy import Coroner, suggest
 from workbench.traces.changes import parse_changes
-from workbench.traces.compare import Changed, compare_traces
+from workbench.traces.compare import compare_traces
+from workbench.traces.fates import Fates, fates
 from workbench.traces.live import searched
 from workbench.traces.outcomes import of_tables
-from workbench.traces.stages import evidence_of, final_hits, settled
+from workbench.traces.stages import final_hits, settled
 from workbench.traces.weighing import Weigher
 from workbench.traces.what_if import Material, what_if
 
@@ -113,34 +113,16 @@ class Inspector:
     def compare(self, a: str, b: str) -> TraceComparison:
         """Two traces side by side, the earlier one first."""
         first, second = sorted((self._store.traces.trace(a), self._store.traces.trace(b)), key=lambda t: t.created)
-        before, after = ({hit.chunk_id for hit in final_hits(trace)} for trace in (first, second))
-        chunks = self.chunks(sorted(before | after))
-        one_index = first.manifest.index_id == second.manifest.index_id  # in another one every passage is another
-        changed = self._changed(first, chunks, before - after, after - before) if one_index else Changed()
-        if _documents_changed(first, second):
-            changed = self._since(first, changed)
-        return compare_traces(first, second, {chunk.id: chunk.source_id for chunk in chunks.values()}, changed)
+        chunks = self.chunks(sorted({hit.chunk_id for trace in (first, second) for hit in final_hits(trace)}))
+        sources = {chunk.id: chunk.source_id for chunk in chunks.values()}
+        return compare_traces(first, second, sources, self._fates(first.manifest, second.manifest))
 
-    def _changed(self, first: Trace, chunks: dict[str, Chunk], left: set[str], entered: set[str]) -> Changed:
-        """What became since ``first`` of the documents of chunks that left or entered the ranking."""
-
-        def documents(ids: set[str]) -> list[Document]:
-            known = {chunks[chunk_id].document_id for chunk_id in ids if chunk_id in chunks}
-            return sorted(map(self._store.corpus.document, known), key=lambda document: document.source_id)
-
-        named = {piece.chunk_id: piece.source_id for piece in evidence_of(first)}
-        return Changed(
-            arrived=tuple(d.source_id for d in documents(entered) if d.ingested > first.created),
-            retired=tuple(d.source_id for d in documents(left) if d.status == "retired"),
-            gone=tuple(sorted({named.get(chunk_id, chunk_id[:12]) for chunk_id in left - chunks.keys()})),
-        )
-
-    def _since(self, first: Trace, changed: Changed) -> Changed:
-        """With the documents that were ingested or edited since ``first``, whether or not one of the two found them."""
-        collection, moment = first.manifest.collection, first.created
-        ingested = {d.source_id for d in self._store.corpus.documents(collection) if d.ingested > moment}
-        edited = self._store.curation.edited_since(collection, moment)
-        return replace(changed, ingested=tuple(sorted(ingested - set(changed.arrived))), edited=edited)
+    def _fates(self, first: Manifest, second: Manifest) -> Fates:
+        """What became of the documents in between, where both asked one collection."""
+        if first.collection != second.collection:
+            return {}
+        versions = sorted((first.collection_version, second.collection_version))
+        return fates(self._store.corpus.document_changes(first.collection, *versions))
 
     def replay(self, trace_id: str, cancel: Cancel | None = None) -> Iterator[Trace]:
         """The trace's question asked again with its settings, of today's index and model; stored as a new trace.
@@ -168,9 +150,3 @@ class Inspector:
             if kept is None or not same:
                 kept = self._material = Material(self._store, self._trace(trace))
             return kept
-
-
-def _documents_changed(first: Trace, second: Trace) -> bool:
-    """They asked one collection in two versions."""
-    one, other = first.manifest, second.manifest
-    return one.collection == other.collection and one.collection_version != other.collection_version
