@@ -5,13 +5,18 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from storage import open_store
 from tests.embedders import one_embedding_process
 from tests.stylesheets import parse_once
 from workbench import i18n, paths
+from workbench.demo import DEMO_COLLECTION, demo_folder
+from workbench.desk import Desk
+from workbench.records.corpus import IngestRequest
 
 # CI tries the same examples each time; a developer's machine goes on looking for new ones.
 settings.register_profile("ci", derandomize=True)
@@ -46,6 +51,17 @@ def one_embedder() -> Iterator[None]:
     """For modules with several desks or commands that embed."""
     with one_embedding_process():
         yield
+
+
+@pytest.fixture(scope="session")
+def demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo collection, embedded once: tests work in a copy."""
+    path = tmp_path_factory.mktemp("demo") / "demo.db"
+    desk = Desk(open_store(path))
+    for _ in desk.ingest(IngestRequest((str(demo_folder()),), DEMO_COLLECTION)):
+        pass
+    desk.close()
+    return path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +14,10 @@ from tests.embedders import HashEmbedder
 from tests.library import NAME, open_library
 from workbench import paths
 from workbench.answers.ask import Asker
-from workbench.corpus.ingest import Ingester
-from workbench.demo import DEMO_COLLECTION, demo_folder
+from workbench.demo import DEMO_COLLECTION
 from workbench.engine.embedding import open_embedder
 from workbench.ports import Store
 from workbench.records.answers import Answer, AskOptions
-from workbench.records.corpus import IngestRequest
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher
 
@@ -97,14 +96,10 @@ def test_what_only_looks_like_a_conflict_is_none(tmp_path: Path, old: str, new: 
     assert ask(tmp_path, old, new, "How long are books lent?").conflicts == ()
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = open_store(tmp_path_factory.mktemp("demo") / "demo.db")
-    embedder = open_embedder(paths.embedders_folder() / paths.STARTER_EMBEDDER)
-    for _ in Ingester(store.corpus, embedder).run(IngestRequest((str(demo_folder()),), DEMO_COLLECTION)):
-        pass
+@pytest.fixture
+def demo(demo_file: Path, tmp_path: Path) -> Iterator[Store]:
+    store = open_store(Path(shutil.copy(demo_file, tmp_path)))
     yield store
-    embedder.close()
     store.close()
 
 

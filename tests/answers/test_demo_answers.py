@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from storage import open_store
 from workbench import paths
 from workbench.answers.ask import Asker
-from workbench.corpus.ingest import Ingester
-from workbench.demo import DEMO_COLLECTION, cases_file, demo_folder
+from workbench.demo import DEMO_COLLECTION, cases_file
 from workbench.engine.embedding import open_embedder
 from workbench.records.answers import Answer, AskOptions
-from workbench.records.corpus import IngestRequest
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher
 
@@ -24,11 +24,9 @@ Ask = Callable[[str], Answer]
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+def ask(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     embedder = open_embedder(paths.embedders_folder() / paths.STARTER_EMBEDDER)
-    store = open_store(tmp_path_factory.mktemp("demo") / "demo.db")
-    for _ in Ingester(store.corpus, embedder).run(IngestRequest((str(demo_folder()),), DEMO_COLLECTION)):
-        pass
+    store = open_store(Path(shutil.copy(demo_file, tmp_path_factory.mktemp("demo"))))
     asker = Asker(store, Searcher(store, embedder), lambda: None)
 
     def answer(question: str) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,19 +21,17 @@ from screens.widgets.grid import Grid
 from storage import open_store
 from tests.screens.helpers import WIDE, case_of, on_evals, press, screen_text, settle, type_text
 from workbench import paths
+from workbench.demo import DEMO_COLLECTION
 from workbench.desk import Desk
 from workbench.evals.measuring.standings import standings, verdict_of
-from workbench.records.corpus import IngestRequest
 from workbench.records.models import LoadSettings
 
 DEMO = Path(workbench.__file__).parent / "demo"
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(open_store(tmp_path / "lab.db"))
-    for _ in desk.ingest(IngestRequest((str(DEMO / "faro"),), "faro")):
-        pass
+def desk(demo_file: Path, tmp_path: Path, one_embedder: None) -> Iterator[Desk]:
+    desk = Desk(open_store(Path(shutil.copy(demo_file, tmp_path))))
     yield desk
     desk.close()
 
@@ -95,19 +94,19 @@ async def test_a_models_questions_are_reviewed_join_the_dataset_and_a_sweep_runs
         app.screen.query_one("#count", Input).value = "4"
         await press(pilot, "enter")
         await settle(pilot)
-        queue = desk.evals.review("faro")
+        queue = desk.evals.review(DEMO_COLLECTION)
         waiting = queue.waiting()
         assert waiting, "a small model asks something useful about one of four chunks"
         (gold,) = waiting[0].case.gold
         seen = " ".join(screen_text(app).split())
-        assert f"Review faro ── {len(waiting)} wait" in seen
+        assert f"Review {DEMO_COLLECTION} ── {len(waiting)} wait" in seen
         assert gold.source_id in seen
         await press(pilot, *["a"] * len(waiting), "u", "escape")
         await settle(pilot)
         assert len(queue.waiting()) == 1
         kept = [candidate.case for candidate in queue.all() if candidate.state == "accepted"]
         desk.evals.import_file(str(DEMO / "cases.jsonl"), "cases")
-        assert list(desk.evals.cases("faro")) == kept
+        assert list(desk.evals.cases(DEMO_COLLECTION)) == kept
 
         assert isinstance(app.screen, EvalsScreen)
         app.screen.show_place("cases")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,11 +29,19 @@ QUESTION = "How much is the fine for a lost book?"
 pytestmark = pytest.mark.model
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(open_store(tmp_path / "lab.db"))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, one_embedder: None) -> Path:
+    path = tmp_path_factory.mktemp("made") / "lab.db"
+    desk = Desk(open_store(path))
     for _ in desk.ingest(IngestRequest((str(DEMO),), "faro")):
         pass
+    desk.close()
+    return path
+
+
+@pytest.fixture
+def desk(made: Path, tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(open_store(Path(shutil.copy(made, tmp_path))))
     yield desk
     desk.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from storage import open_store
 from tests.library import NAME, open_library
 from tests.screens.helpers import WIDE, screen_text, settle, type_text, until
 from workbench.desk import Desk
-from workbench.records.corpus import IngestRequest
 
 DEMO = Path(workbench.__file__).parent / "demo" / "faro" / "en"
 
@@ -61,12 +61,8 @@ async def test_from_an_empty_file_to_a_cited_answer(desk: Desk) -> None:
 
 
 @pytest.mark.model
-def test_a_search_waits_for_the_embedder_only_when_it_runs(desk: Desk) -> None:
-    for _ in desk.ingest(IngestRequest((str(DEMO),), "faro")):
-        pass
-    path = desk.path
-    desk.close()
-    cold = Desk(open_store(path))
+def test_a_search_waits_for_the_embedder_only_when_it_runs(demo_file: Path, tmp_path: Path) -> None:
+    cold = Desk(open_store(Path(shutil.copy(demo_file, tmp_path))))
     try:
         [first] = cold.search_typed("library hours")
         assert [lane.lane for lane in first.lanes] == ["lexical"]
