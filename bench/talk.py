@@ -21,10 +21,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from screens.app import WorkbenchApp
 from screens.models.playground import Playground
+from screens.widgets.message import MessageField
 from workbench import paths
 from workbench.__main__ import open_desk
 
@@ -85,7 +85,7 @@ class Talk:
         return str(self._state.render())
 
     async def say(self, words: str) -> None:
-        self.app.screen.query_one("#say", Input).value = words
+        self.app.screen.query_one("#say", MessageField).text = words
         await self._pilot.press("enter")
 
     async def cancel(self) -> float:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, cast
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, Provider
 from textual.reactive import reactive
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 import themes
 from screens.ask import AskScreen
@@ -218,7 +218,7 @@ class WorkbenchApp(OrderedKeysApp):
     def action_stop(self) -> None:
         """Copies selected text if there is any; else stops the running work; twice quits."""
         focused = self.focused
-        selected = focused.selected_text if isinstance(focused, Input) else self.screen.get_selected_text()
+        selected = focused.selected_text if isinstance(focused, Input | TextArea) else self.screen.get_selected_text()
         if selected:
             self.copy_to_clipboard(selected)
             return

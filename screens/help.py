@@ -95,6 +95,7 @@ def _headings() -> dict[str, str]:
         "Grid": tr("In a table"),
         "Passage": tr("In a text"),
         "Input": tr("In a text field"),
+        "MessageField": tr("In the message"),
         "": tr("Moving about"),
         "TextArea": tr("In the editor"),
     }

@@ -17,6 +17,8 @@ from textual.dom import DOMNode
 from textual.message_pump import MessagePump
 from textual.widgets import Input
 
+from screens.widgets.message import MessageField
+
 PATIENCE_S: Final = 0.5
 """How long a key waits for what went before it; a widget that takes longer gets its keys as Textual gives them."""
 
@@ -37,7 +39,7 @@ class OrderedKeysApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Keys and pastes wait for their turn; all else is Textual's."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self._waiting.append(as_enter(event))
+            self._waiting.append(event)
             if len(self._waiting) == 1:
                 await self._turn()
         else:
@@ -57,6 +59,8 @@ class OrderedKeysApp(App[int]):
                 self.call_later(self._turn)
 
     async def _act(self, event: events.Key | events.Paste) -> None:
+        if not isinstance(self.focused, MessageField):  # there it begins a line
+            event = as_enter(event)
         if isinstance(event, events.Key) and await self._acted(event):
             return
         if isinstance(event, events.Paste) and isinstance(self.focused, Input):
@@ -68,9 +72,10 @@ class OrderedKeysApp(App[int]):
             return False  # Textual shows the whole screen again
         if await self._check_bindings(event.key, priority=True):
             return True
-        if isinstance(self.focused, Input) and event.key.startswith("alt+"):
-            return True  # alt with a key that does nothing here is no text
         target: DOMNode = self.focused or self.screen
+        if event.key.startswith("alt+") and isinstance(self.focused, Input | MessageField):
+            await self._check_bindings(event.key)
+            return True  # alt with a key that does nothing here is no text
         if target.check_consume_key(event.key, event.character):
             return False
         return await self._check_bindings(event.key)

@@ -12,7 +12,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from screens.ask.words import write_text
 from screens.messages import Snapshot
@@ -22,6 +22,7 @@ from screens.models.sampling import Sampling, SamplingDialog
 from screens.models.transcript import Transcript, Turn, role_name
 from screens.style import Line, Tone, content, count
 from screens.widgets.keys import with_alt
+from screens.widgets.message import MessageField
 from screens.work import Job, Jobs, Latest
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
@@ -70,7 +71,7 @@ class Draft:
 
 
 class Playground(Room):
-    """The conversation beside the prompt that is sent, and a line to write in."""
+    """The conversation beside the prompt that is sent, and a field to write in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="talk.cancel", tooltip="The answer stops; what is written stays"),
@@ -102,7 +103,7 @@ class Playground(Room):
         return tr("Load a model with l, then write to it here.")
 
     def compose(self) -> ComposeResult:
-        """Conversation and prompt over the line that is written."""
+        """Conversation and prompt over the message that is written."""
         with Horizontal(id="talk"):
             with Vertical(id="said", classes="pane"):
                 yield Static("", id="lint")
@@ -112,7 +113,7 @@ class Playground(Room):
         yield Static("", id="state")
         with Horizontal(id="line"):
             yield Static("", id="role")
-            yield Input(placeholder=tr("Write to the model"), id="say")
+            yield MessageField(tr("Write to the model · ctrl+j: new line"), id="say")
 
     def on_mount(self) -> None:
         """The conversation that was left."""
@@ -124,7 +125,7 @@ class Playground(Room):
 
     def entered(self) -> None:
         """Writing is what one comes for."""
-        self.query_one("#say", Input).focus()
+        self.query_one(MessageField).focus()
         self._preview()
 
     def status_changed(self, status: DeskStatus) -> None:
@@ -184,14 +185,14 @@ class Playground(Room):
 
     # -- the prompt ------------------------------------------------------------------------------------------------
 
-    @on(Input.Changed, "#say")
+    @on(MessageField.Changed)
     def _preview(self) -> None:
         """The prompt pane follows what is typed."""
         if self._model and self._job is None and self.is_mounted and self.query_one("#prompt").display:
             self._prompts.submit(Draft(self._model, self._request(self._with_typed())))
 
     def _with_typed(self) -> list[Message]:
-        typed = self.query_one("#say", Input).value
+        typed = self.query_one(MessageField).text
         return [*self._messages, Message(self._role, typed)] if typed else self._messages
 
     def _request(self, messages: Sequence[Message]) -> ChatRequest:
@@ -227,23 +228,23 @@ class Playground(Room):
 
     def _show_prompt_again(self) -> None:
         self.query_one("#prompt-text", Static).update(prompt_content(self._shown, ids=self._ids))
-        if self._job or not self.query_one("#say", Input).value:
+        if self._job or not self.query_one(MessageField).text:
             self._show_sent()
         else:
             self._preview()
 
     # -- talking ---------------------------------------------------------------------------------------------------
 
-    @on(Input.Submitted, "#say")
-    def send(self, event: Input.Submitted) -> None:
-        """The message goes off; one of the system or the assistant is only added."""
-        text = event.value.strip()
+    @on(MessageField.Sent)
+    def send(self, event: MessageField.Sent) -> None:
+        """The message goes off with its lines; one of the system or the assistant is only added."""
+        text = event.text.strip("\n").rstrip()
         if not text or self._job:
             return
         if self._role == "user" and not self._model:
             self.notify(self.empty(), severity="warning", timeout=3)
             return
-        event.input.value = ""
+        self.query_one(MessageField).put("")
         message = Message(self._role, text)
         if self._role == "system" and not self._messages:
             self._role = "user"
@@ -334,8 +335,8 @@ class Playground(Room):
             turns = list(self.transcript.query(Turn)) if unsaid else []
             for turn in turns[-2 if self._turn else -1 :]:
                 turn.remove()
-            field = self.query_one("#say", Input)
-            field.value = field.value or message.content
+            field = self.query_one(MessageField)
+            field.put(field.text or message.content)
 
     def _keep(self) -> None:
         messages = tuple(self._messages)

@@ -10,15 +10,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from screens.app import WorkbenchApp
 from screens.dialogs import ErrorDialog
+from screens.help import sections
 from screens.models.gauges import lately, sparkline, strip
 from screens.models.playground import Playground
 from screens.models.sampling import SamplingDialog, read_stops, stops_line
 from screens.models.transcript import PART, Transcript, Turn, cut
+from screens.widgets.message import MessageField
 from storage import open_store
 from tests.engine.conftest import model_path
 from tests.screens.fake_desk import FakeDesk
@@ -53,7 +56,7 @@ WRITING = Generation(
 READING = Generation("started", "", 1204, 0, 0, None, 100.0, None, 5000.0, prefilled_tokens=500)
 
 
-async def open_playground(pilot: Pilot[int], desk: FakeDesk) -> Input:
+async def open_playground(pilot: Pilot[int], desk: FakeDesk) -> MessageField:
     await settle(pilot)
     await pilot.press("f1")
     await settle(pilot)
@@ -63,11 +66,11 @@ async def open_playground(pilot: Pilot[int], desk: FakeDesk) -> Input:
     await settle(pilot)
     playground = pilot.app.screen.query_one(Playground)
     await until(pilot, lambda: playground._model)  # which it is told of by the gauges' watch
-    return pilot.app.screen.query_one("#say", Input)
+    return pilot.app.screen.query_one("#say", MessageField)
 
 
 async def say(pilot: Pilot[int], words: str) -> None:
-    pilot.app.screen.query_one("#say", Input).value = words
+    pilot.app.screen.query_one("#say", MessageField).text = words
     await pilot.press("enter")
     await settle(pilot)
 
@@ -227,13 +230,38 @@ async def test_an_answer_streams_and_ends_with_its_figures(size: tuple[int, int]
         )
 
 
+async def test_the_lines_of_a_message_are_kept_and_the_field_grows_with_them() -> None:
+    """Pasted or typed with ctrl+j; enter sends them all, and leaves one empty line."""
+    desk = FakeDesk()
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        field = await open_playground(pilot, desk)
+        assert field.size.height == 1
+        app.post_message(events.Paste("def f(x):\r\n    return x\r\n"))
+        await settle(pilot)
+        assert field.size.height == 3
+        await pilot.press("W", "h", "y", "ctrl+j", "o", "?", "alt+j", "shift+enter", "up", "home", "left", "down")
+        await settle(pilot)
+        assert field.text == "def f(x):\n    return x\nWhy\no?\n"
+        assert field.size.height == 4, "no more than leaves the conversation its room"
+        assert field.cursor_location[0] == 3, "up and down go through its lines"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert desk.playground.remembered[0] == Message("user", "def f(x):\n    return x\nWhy\no?")
+        assert (field.text, field.size.height) == ("", 1)
+        seen = screen_text(app)
+        assert "│     return x" in seen
+        keys = dict(sections(app.screen))["In the message"]
+        assert [binding.key for binding in keys] == ["enter", "ctrl+j,shift+enter"]
+
+
 async def test_the_states_are_seen_and_escape_cancels_and_keeps_what_is_written() -> None:
     desk = FakeDesk()
     desk.playground.hold = threading.Event()
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
         await open_playground(pilot, desk)
-        app.screen.query_one("#say", Input).value = "When?"
+        app.screen.query_one("#say", MessageField).text = "When?"
         await pilot.press("enter")
         await sees(pilot, "● partial")
         assert "esc cancels" in screen_text(app)
@@ -251,7 +279,7 @@ async def test_the_prompt_is_seen_as_it_is_sent_and_by_tokens_with_their_ids() -
     app = app_on(desk)
     async with app.run_test(size=LARGE) as pilot:
         field = await open_playground(pilot, desk)
-        field.value = "Hi"
+        field.text = "Hi"
         await settle(pilot)
         assert "<|im_start|>user" in screen_text(app)
         assert "Hi<|im_end|>" in screen_text(app)
@@ -265,7 +293,7 @@ async def test_in_a_small_window_the_prompt_takes_the_place_of_the_conversation(
     app = app_on(desk)
     async with app.run_test(size=SMALL) as pilot:
         field = await open_playground(pilot, desk)
-        field.value = "Hi"
+        field.text = "Hi"
         await settle(pilot)
         assert "<|im_start|>" not in screen_text(app)
         await pilot.press("alt+t")
@@ -371,7 +399,7 @@ async def test_a_process_that_ends_leaves_the_question_to_be_sent_again() -> Non
         await pilot.press("escape")
         await settle(pilot)
         assert "✗ The language model's process ended" in screen_text(app)
-        assert field.value == "When?"
+        assert field.text == "When?"
 
 
 async def test_a_death_is_told_once_and_r_loads_the_model_again_as_it_was() -> None:
@@ -455,7 +483,7 @@ async def test_the_real_model_answers_is_gauged_and_stopped(tmp_path: Path) -> N
             await pilot.press("p")
             await settle(pilot)
             await sees(pilot, "✓ chat template")
-            app.screen.query_one("#say", Input).value = "Count to ten thousand. " * 40
+            app.screen.query_one("#say", MessageField).text = "Count to ten thousand. " * 40
             await pilot.press("enter")
             await until(pilot, lambda: "◦ started" in screen_text(app) and "s left" in screen_text(app))
             assert "reads the prompt: " in screen_text(app)
