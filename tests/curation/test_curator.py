@@ -55,8 +55,13 @@ def test_a_value_of_another_type_than_elsewhere_is_told_and_taken(bench: Bench, 
     assert curator.preview([second], {"year": 2026}).warnings == ()
     assert curator.preview([second], {"colour": "red"}).warnings == ()
     assert curator.preview([first], {"year": "abc"}).warnings == told  # what it was before is all there is
-    assert curator.apply(curator.preview([first, second], {"year": "abc"})).documents == 2
-    assert curator.preview([first, second], {"year": ""}).warnings == ()
+    assert curator.apply(curator.preview([first], {"year": "abc"})).documents == 1
+    bench.write("c.md", "---\nyear: 2024\n---\nGamma.")
+    bench.write("d.md", "---\nyear: 2023\n---\nDelta.")
+    bench.write("e.md", "---\nyear: 2022\n---\nEpsilon.")
+    bench.ingest()
+    assert curator.preview([ids(bench)[2]], {"year": "xyz"}).warnings == told  # one slip makes no custom
+    assert curator.preview([first], {"year": ""}).warnings == ()
 
 
 def test_an_edit_is_found_by_filters_and_nothing_is_embedded_again(bench: Bench, curator: Curator) -> None:

@@ -82,14 +82,14 @@ class Curator:
         return self._store.curation.edits()
 
     def _warnings(self, edited: Sequence[str], asked: Metadata, changes: Sequence[FieldChange]) -> tuple[str, ...]:
-        """Fields whose type is another than in the documents that aren't edited, or, where none has it, than before."""
+        """Fields whose type is another than in most documents not edited here, or, where none has it, than before."""
         if not changes:
             return ()
         collection = self._store.corpus.document(changes[0].document_id).collection
         before = {c.field: (kind_of(c.before),) for c in changes if c.before is not None}
         known = {**before, **self._store.corpus.field_kinds(collection, edited)}
         given = [c for c in changes if asked.get(c.field, "") != ""]
-        found = (other_kind(c.field, c.after, known.get(c.field, ())) for c in given if c.after is not None)
+        found = (other_kind(c.field, c.after, known.get(c.field, ())[:1]) for c in given if c.after is not None)
         return tuple(dict.fromkeys(filter(None, found)))
 
     def _edited(self, document: Document, asked: Metadata) -> MetadataState:
