@@ -105,6 +105,33 @@ def test_a_condition_that_is_more_than_one_opens_nothing(tools: SqlTools, school
             assert rows == (("Norte",),) * 3
 
 
+def test_a_full_text_index_tells_nothing_of_what_is_held_back(tools: SqlTools, school: Path) -> None:
+    made = sqlite3.connect(school)
+    made.executescript(
+        "CREATE VIRTUAL TABLE buscar USING fts5(nombre, dni, content=alumnos, content_rowid=alumno_id);"
+        "CREATE VIRTUAL TABLE copia USING fts5(nombre, dni); INSERT INTO copia SELECT nombre, dni FROM alumnos;"
+        "CREATE VIEW dentro AS SELECT c1 FROM copia_content;"
+        "INSERT INTO buscar (buscar) VALUES ('rebuild');"
+    )
+    made.close()
+    hidden, only = Policy(hidden=frozenset({"alumnos.dni"})), Policy(filters={"alumnos": ("campus = 'Norte'",)})
+    for sql in (
+        "SELECT dni FROM buscar",
+        "SELECT snippet(buscar, 1, '', '', '', 9) FROM buscar",
+        "SELECT nombre FROM copia WHERE copia MATCH '1A'",
+        "SELECT c1 FROM copia_content",
+        "SELECT * FROM 'copia_content'",
+        "SELECT * FROM dentro",
+        "SELECT hex(block) FROM copia_data",
+    ):
+        assert not any(tools.check(sql, school, policy).accepted for policy in (hidden, only)), sql
+    assert tools.check("SELECT nombre FROM alumnos, json_each('[1]')", school, hidden).accepted
+    assert tools.check("SELECT nombre FROM copia", school, Policy(frozenset({"copia"}), hidden.hidden)).accepted
+    assert not tools.check("SELECT c1 FROM copia_content", school, Policy(frozenset({"copia"}))).accepted
+    with pytest.raises(UsageError, match="virtual table"):
+        tools.check("SELECT 1", school, Policy(hidden=frozenset({"copia.dni"})))
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(FRAGMENTS, max_size=8).map(" ".join), st.booleans())
 def test_whatever_one_condition_says_the_other_holds(tools: SqlTools, school: Path, wild: str, first: bool) -> None:

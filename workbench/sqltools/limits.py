@@ -41,6 +41,10 @@ def hold(policy: Policy, schema: Schema, compile_: Compile) -> None:
             near = [column for column in columns if column.lower().startswith(name.lower().partition(".")[0] + ".")]
             why = tr("“{name}” is no column of this file: nothing would be held back.", name=name)
             raise _unknown(why, near or columns)
+    for name in sorted([*policy.filters, *(hidden.partition(".")[0] for hidden in policy.hidden)]):
+        if (found := schema.table(name)) and found.kind == "virtual":
+            why = tr("“{name}” is a virtual table: it tells its texts in more ways than can be held.", name=name)
+            raise UsageError(tr("It can't be limited"), why, tr("Name with --table what may be read, without it."))
     for name, conditions in policy.filters.items():
         if table := schema.table(name):
             for condition in conditions:

@@ -257,29 +257,42 @@ def _columns_called(name: str, schema: Schema) -> list[str]:
 def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> None:
     """Tables and columns by what the engine says it will read: aliases and stars hide nothing from it.
 
-    What a view reads is the view's own; a name that WITH gives is no view.
+    What a view reads is the view's own; a name that WITH gives is no view. A virtual table, as of full-text search, and
+    the tables that it keeps hold copies of others' texts, which it tells by ways that the engine doesn't report.
     """
     views = {table.name.lower() for table in schema.tables if table.kind == "view"}
-    direct = {(table, column) for table, column, view in compiled.reads if view not in views}
+    virtual = {table.name.lower() for table in schema.tables if table.kind == "virtual"}
+    parts = tuple(f"{name}_" for name in virtual)
+    shadows = {table for table, _, _ in compiled.reads if schema.table(table) is None and table.startswith(parts)}
+    own = shadows - _mentioned(case) if case.tree else set()  # what the module itself reads
+    reads = [(table, column, view) for table, column, view in compiled.reads if view in views or table not in own]
+    direct = sorted({table for table, _, view in reads if view not in views})
     allowed = {name.lower() for name in policy.tables} if policy.tables is not None else None
-    filtered = {table.lower() for table in policy.filters}
-    behind = {table for table, _, view in compiled.reads if view in views} & filtered
-    foreign = sorted({table for table, _ in direct if allowed is not None and table not in allowed})
-    restricted = bool(allowed is not None or filtered or policy.hidden)
+    filtered, hidden = {name.lower() for name in policy.filters}, {name.lower() for name in policy.hidden}
+    foreign = [table for table in direct if allowed is not None and table not in allowed]
+    behind = sorted({table for table, _, view in reads if view in views} & filtered)
+    copies = sorted({t for t, _, _ in reads if t in virtual | shadows} - (allowed or set()))
+    restricted = bool(allowed is not None or filtered or hidden)
     taken = sorted(_given_names(case) & {table.name.lower() for table in schema.tables}) if restricted else []
     if taken:  # the engine would tell its reads as those of the view with that name
         case.say("tables", "refused", tr("The query gives the name of the table {table} anew.", table=taken[0]))
     elif foreign or behind:
-        told = tr("not allowed: {names}", names=", ".join(foreign or sorted(behind)))
+        case.say("tables", "refused", tr("not allowed: {names}", names=", ".join(foreign or behind)))
+    elif copies and (filtered or hidden):
+        told = tr("{names} may hold what is held back elsewhere; --table lets it be read.", names=", ".join(copies))
         case.say("tables", "refused", told)
     else:
-        case.say(
-            "tables", "kept" if allowed is not None else "not_asked", ", ".join(sorted({table for table, _ in direct}))
-        )
-    hidden = {name.lower() for name in policy.hidden}
+        case.say("tables", "kept" if allowed is not None else "not_asked", ", ".join(direct))
     seen = sorted(f"{table}.{column}" for table, column, _ in compiled.reads if f"{table}.{column}" in hidden)
     state: ControlState = "refused" if seen else "kept" if hidden else "not_asked"
     case.say("columns", state, tr("not allowed: {names}", names=", ".join(seen)) if seen else "")
+
+
+def _mentioned(case: _Case) -> set[str]:
+    """Names that stand in the query; a module reads the tables that it keeps without their being named."""
+    from sqlglot import exp
+
+    return {node.name.lower() for node in case.tree.find_all(exp.Identifier, exp.Table)} if case.tree else set()
 
 
 def _given_names(case: _Case) -> set[str]:
