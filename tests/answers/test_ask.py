@@ -242,6 +242,13 @@ def test_what_is_missing_are_words_that_name_something_as_they_were_written(stor
     assert spanish.missing == "No hablan de: Zepelín."
 
 
+def test_the_sources_own_words_are_no_answer_to_what_no_source_speaks_of(store: Store) -> None:
+    near = "How many books may a reader borrow from the Zeppelin?"
+    told = answer(ask(store, near, options=AskOptions(threshold=0.2)), "answered")
+    assert told.missing == "No source here speaks of: Zeppelin."
+    assert answer(ask(store, "How many books may a reader borrow?"), "answered").missing == ""
+
+
 def test_low_support_names_the_nearest_document_and_a_filter_that_keeps_chunks_out(store: Store) -> None:
     question = "How long can a Reader keep the Zeppelin?"
     trace = ask(store, question)

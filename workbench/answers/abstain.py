@@ -17,7 +17,7 @@ from workbench.records.queries import EvidenceCheck
 from workbench.records.retrieval import Correction
 from workbench.text.words import is_stopword
 
-_NAMED: Final = 5
+_NAMED_MOST: Final = 5
 
 _SENTENCES: Final[dict[Outcome, tuple[str, str]]] = {
     "empty_corpus": (
@@ -152,22 +152,38 @@ def checked(
 
 
 def missing_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
-    """What the sources would have to say: the rarest of the question's words that no evidence covers; "" of none.
+    """What the sources would have to say: the rarest of the question's words that no evidence covers; "" of none."""
+    lacking, spoken = _lacking(terms, evidence, language), answer_language(language)
+    if lacking is None:
+        return ""
+    if not lacking:
+        return tr("Each of its words is in some source, but no one source brings them together.", spoken)
+    return tr("They don't speak of: {words}.", spoken, words=_named(lacking))
 
-    Words that only ask or join are left out, and where all evidence is in another language than the question, words
-    can't tell.
+
+def unspoken_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
+    """What an answer in the sources' own words can't be about, though it stands in them; "" of nothing."""
+    lacking = _lacking(terms, evidence, language)
+    return tr("No source here speaks of: {words}.", answer_language(language), words=_named(lacking)) if lacking else ""
+
+
+def _lacking(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> list[Term] | None:
+    """The question's words that no evidence covers, without those that only ask or join.
+
+    None where there is no such word, or all evidence is in another language than the question: words can't tell then.
     """
-    spoken = answer_language(language)
     terms = [term for term in terms if not is_asking(term.word) and not is_stopword(term.word, language)]
     comparable = [piece for piece in evidence if not language or piece.language in ("", language)]
     if not terms or (evidence and not comparable):
-        return ""
+        return None
     forms = frozenset[str]().union(*(forms_of(_all_words(piece), piece.language) for piece in comparable))
-    lacking = [term for term in terms if not coverage([term], forms)]
-    rarest = set(sorted(lacking, key=lambda term: -term.weight)[:_NAMED])
-    if not lacking:
-        return tr("Each of its words is in some source, but no one source brings them together.", spoken)
-    return tr("They don't speak of: {words}.", spoken, words=", ".join(t.word for t in lacking if t in rarest))
+    return [term for term in terms if not coverage([term], forms)]
+
+
+def _named(lacking: Sequence[Term]) -> str:
+    """The rarest of them, in the question's order."""
+    rarest = set(sorted(lacking, key=lambda term: -term.weight)[:_NAMED_MOST])
+    return ", ".join(term.word for term in lacking if term in rarest)
 
 
 def _all_words(piece: Evidence) -> str:

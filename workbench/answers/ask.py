@@ -294,6 +294,8 @@ class _Question:
         if lacking := "; ".join(part for part, quote in parts.items() if quote is None):
             told = tr("The sources don't answer this part: {parts}", answer.language, parts=lacking)
             answer = replace(answer, missing=told)
+        elif unspoken := abstain.unspoken_sentence(terms, evidence, self._analysis.language):
+            answer = replace(answer, missing=unspoken)
         if self._problem:
             spoken = answer.language
             told = tr(
