@@ -347,7 +347,9 @@ class Bench(MeasuredRoom[BenchReport, BenchProgress]):
 
 
 def _told(bench: BenchRecord) -> Line:
+    """How much of it has a value, where not all has, and whose figures they are."""
     names = ", ".join(model.name for model in bench.models)
-    state = "" if bench.measured == bench.total else f" · ~ {bench.measured}/{bench.total}"
-    failed = f" · ✗ {tr('{count} without value', count=bench.failed)}" if bench.failed else ""
-    return (names, (state, Tone.WARN), (failed, Tone.BAD))
+    if bench.measured == bench.total:
+        return names
+    mark, tone = ("✗", Tone.BAD) if bench.failed else ("~", Tone.WARN)
+    return ((f"{mark} {bench.measured}/{bench.total} · ", tone), names)

@@ -163,7 +163,7 @@ def test_a_split_model_is_one_file_with_the_size_of_all_its_parts(tmp_path: Path
     assert read_header(parts[1]).path == str(parts[0])
     parts[1].unlink()
     [file] = scan([tmp_path])
-    assert file.problem == "1 of its 3 parts are missing: big-Q8_0-00002-of-00003.gguf …"
+    assert file.problem == "1 of its 3 parts is missing: big-Q8_0-00002-of-00003.gguf"
 
 
 def test_scanning_goes_into_folders_and_sorts_by_name(tmp_path: Path) -> None:

@@ -42,13 +42,13 @@ class FakeBenchmarks:
         return self.measuring
 
     def benches(self) -> tuple[Bench, ...]:
-        return tuple(replace(bench, done=len(found)) for bench, found in reversed(self.stored.values()))
+        return tuple(_counted(bench, found) for bench, found in reversed(self.stored.values()))
 
     def report(self, bench_id: int) -> BenchReport:
         if bench_id not in self.stored:
             raise NotFoundError("No such bench", f"There is no bench {bench_id} in this file.", "")
         bench, samples = self.stored[bench_id]
-        return report(replace(bench, done=len(samples)), samples)
+        return report(_counted(bench, samples), samples)
 
     def run(self, paths: Sequence[str], plan: BenchPlan, cancel: Cancel | None = None) -> Iterator[BenchProgress]:
         names = [path.rsplit("/", 1)[-1].removesuffix(".gguf") for path in paths]
@@ -74,6 +74,10 @@ class FakeBenchmarks:
 
     def delete(self, bench_id: int) -> None:
         del self.stored[bench_id]
+
+
+def _counted(bench: Bench, samples: Sequence[Sample]) -> Bench:
+    return replace(bench, done=len(samples), failed=sum(bool(sample.problem) for sample in samples))
 
 
 def made(bench: Bench) -> Iterator[Sample]:

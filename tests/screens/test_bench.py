@@ -145,6 +145,17 @@ async def test_a_stopped_bench_goes_on() -> None:
         (bench,) = desk.benchmarks.benches()
         assert 0 < bench.done < bench.total
         assert "stopped at" in str(app.screen.query_one("#bench-line", Static).render())
+        await pilot.press("h")
+        await sees(pilot, f"~ {bench.done}/{bench.total} · ")
+        await pilot.press("escape")
+        samples = desk.benchmarks.stored[bench.id][1]
+        whole, samples[0] = samples[0], replace(samples[0], problem="it broke")
+        await settle(pilot)
+        await pilot.press("h")
+        await sees(pilot, f"✗ {bench.done - 1}/{bench.total} · ")
+        await pilot.press("escape")
+        samples[0] = whole
+        await settle(pilot)
         desk.benchmarks.measuring = 4711  # another process took it up
         app.screen.query_one(Bench).view(bench.id)
         await sees(pilot, "process 4711 measures in this file")

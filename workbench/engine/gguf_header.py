@@ -122,6 +122,8 @@ def all_parts(path: Path) -> list[Path]:
     parts = [path.with_name(f"{stem[: split.start()]}-{n:05}-of-{total:05}.gguf") for n in range(1, total + 1)]
     missing = [part.name for part in parts if not part.exists()]
     if missing:
+        if len(missing) == 1:
+            raise HeaderError(tr("1 of its {total} parts is missing: {first}", total=total, first=missing[0]))
         raise HeaderError(
             tr("{count} of its {total} parts are missing: {first} …", count=len(missing), total=total, first=missing[0])
         )
