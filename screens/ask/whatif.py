@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -58,7 +58,7 @@ class Tuning:
 
     def ask(self, options: AskOptions) -> AskOptions:
         """``options`` with what is changed of them."""
-        names = ("evidence", "mmr", "budget", "order", "duplicates", "threshold")
+        names = ("evidence", "mmr", "budget", "order", "duplicates", "parents", "threshold")
         return replace(options, **{name: value for name, value in self.changes if name in names})
 
     def words(self) -> str:
@@ -78,7 +78,7 @@ class Switch:
     def shown(self, value: object) -> str:
         """A value as a person reads it."""
         words = {
-            None: tr("its own") if self.name == "threshold" else tr("off"),
+            None: {"threshold": tr("its own"), "parents": tr("on")}.get(self.name, tr("off")),
             NONE: tr("off"),
             "rrf": "RRF",
             "weights": tr("weights"),
@@ -117,6 +117,7 @@ def all_switches(lexical: int = 50, dense: int = 50, rerankers: Sequence[str] = 
         Switch("k", tr("hits offered"), (1, 3, 5, 8, 10, 15, 20, 30, 50)),
         Switch("mmr", "MMR λ", (None, *reversed(_TENTHS))),
         Switch("duplicates", tr("duplicates"), (None, True)),
+        Switch("parents", tr("parents"), (False, None)),
         Switch("evidence", tr("pieces kept"), tuple(range(1, 21))),
         Switch("budget", tr("token budget"), (None, 64, 128, 256, 512, 1024, 2048, 4096)),
         Switch("order", tr("order"), ("best_first", "best_last", "edges")),
@@ -126,8 +127,8 @@ def all_switches(lexical: int = 50, dense: int = 50, rerankers: Sequence[str] = 
 
 def values_of(settings: WhatIf, threshold: float | None) -> dict[str, Any]:
     """Settings by the names of the switches."""
-    names = ("lexical_k", "dense_k", "fusion", "k0", "rerank", "k", "mmr", "evidence", "budget", "order", "duplicates")
-    return {name: getattr(settings, name) for name in names} | dict(settings.weights) | {"threshold": threshold}
+    whole = {one.name: getattr(settings, one.name) for one in fields(settings) if one.name != "weights"}
+    return whole | dict(settings.weights) | {"threshold": threshold}
 
 
 def settings_from(values: dict[str, Any]) -> WhatIf:

@@ -13,7 +13,7 @@ from tests.library import NAME, open_library
 from workbench.answers.context import Budget, build_context, ordered
 from workbench.errors import BudgetError
 from workbench.ports import Store
-from workbench.records.answers import EvidenceOrder
+from workbench.records.answers import AskOptions, EvidenceOrder
 from workbench.records.corpus import Chunk, Recipe
 from workbench.records.retrieval import FusedHit
 
@@ -49,19 +49,21 @@ def budget(window: int | None, reserve: int = 20) -> Budget:
 
 def test_copies_and_near_copies_are_given_once(store: Store) -> None:
     found = hits(chunks(store, "a.txt", "copy.txt", "almost.txt", "other.txt"))
-    context = build_context(found, store.corpus, budget(None), 5)
+    context = build_context(found, store.corpus, budget(None), AskOptions())
     assert [(e.label, e.source_id) for e in context.evidence] == [("F1", "a.txt"), ("F2", "other.txt")]
     assert {(d.source_id, d.reason, d.of) for d in context.dropped} == {
         ("copy.txt", "duplicate", "F1"),
         ("almost.txt", "duplicate", "F1"),
     }
-    every = build_context(found, store.corpus, budget(None), 5, duplicates=True)
+    every = build_context(found, store.corpus, budget(None), AskOptions(duplicates=True))
     assert [e.source_id for e in every.evidence] == ["a.txt", "copy.txt", "almost.txt", "other.txt"]
     assert every.dropped == ()
 
 
 def test_what_does_not_fit_is_left_out_whole_and_the_account_adds_up(store: Store) -> None:
-    context = build_context(hits(chunks(store, "a.txt", "long.txt", "other.txt")), store.corpus, budget(120), 5)
+    context = build_context(
+        hits(chunks(store, "a.txt", "long.txt", "other.txt")), store.corpus, budget(120), AskOptions()
+    )
     assert [e.source_id for e in context.evidence] == ["a.txt", "other.txt"]
     assert [(d.source_id, d.reason) for d in context.dropped] == [("long.txt", "budget")]
     ledger = context.ledger
@@ -73,20 +75,22 @@ def test_what_does_not_fit_is_left_out_whole_and_the_account_adds_up(store: Stor
 
 def test_exactly_full_is_still_in(store: Store) -> None:
     found = hits(chunks(store, "a.txt"))
-    assert build_context(found, store.corpus, budget(82), 5).ledger.total == 82
+    assert build_context(found, store.corpus, budget(82), AskOptions()).ledger.total == 82
     with pytest.raises(BudgetError):
-        build_context(found, store.corpus, budget(81), 5)
+        build_context(found, store.corpus, budget(81), AskOptions())
 
 
 def test_nothing_fits_is_a_named_refusal_with_the_numbers(store: Store) -> None:
     with pytest.raises(BudgetError) as caught:
-        build_context(hits(chunks(store, "long.txt", "a.txt")), store.corpus, budget(70), 5)
+        build_context(hits(chunks(store, "long.txt", "a.txt")), store.corpus, budget(70), AskOptions())
     assert caught.value.title == "The evidence does not fit"
     assert all(number in caught.value.message for number in ("70", "30", "10", "20", "22"))
 
 
 def test_more_than_the_limit_is_recorded(store: Store) -> None:
-    context = build_context(hits(chunks(store, "a.txt", "other.txt", "long.txt")), store.corpus, budget(None), 1)
+    context = build_context(
+        hits(chunks(store, "a.txt", "other.txt", "long.txt")), store.corpus, budget(None), AskOptions(evidence=1)
+    )
     assert [d.reason for d in context.dropped] == ["limit", "limit"]
     assert context.ledger.window == context.ledger.total
 
@@ -98,12 +102,14 @@ def test_two_chunks_of_one_parent_deliver_it_once(tmp_path: Path) -> None:
     try:
         found = chunks(store, "rules.txt")
         assert len(found) > 2
-        context = build_context(hits(found[1:]), store.corpus, budget(None), 5)
+        context = build_context(hits(found[1:]), store.corpus, budget(None), AskOptions())
         (piece,) = context.evidence
         assert piece.text == piece.body == text[piece.start : piece.end]
         assert len(piece.text) > len(found[1].text)
         assert piece.chunk_id == found[1].id
         assert {d.of for d in context.dropped} == {"F1"}
+        alone = build_context(hits(found[1:]), store.corpus, budget(None), AskOptions(evidence=50, parents=False))
+        assert [piece.text for piece in alone.evidence] == [chunk.text for chunk in found[1:]]
     finally:
         store.close()
 
@@ -111,11 +117,11 @@ def test_two_chunks_of_one_parent_deliver_it_once(tmp_path: Path) -> None:
 def test_the_evidence_may_be_given_fewer_tokens_than_the_window_has(store: Store) -> None:
     found = hits(chunks(store, "a.txt", "other.txt"))
     small = replace(budget(None), most=22)
-    context = build_context(found, store.corpus, small, 5)
+    context = build_context(found, store.corpus, small, AskOptions())
     assert [(e.source_id, e.tokens) for e in context.evidence] == [("a.txt", 22)]
     assert [(d.source_id, d.reason) for d in context.dropped] == [("other.txt", "budget")]
     with pytest.raises(BudgetError, match="may take 21 tokens"):
-        build_context(found[:1], store.corpus, replace(small, most=21), 5)
+        build_context(found[:1], store.corpus, replace(small, most=21), AskOptions())
 
 
 def test_the_prompt_can_show_the_best_evidence_first_last_or_at_both_ends() -> None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.answers.fake_generator import FakeGenerator
-from tests.library import NAME
+from tests.embedders import HashEmbedder
+from tests.library import NAME, open_library
 from tests.traces.conftest import Ask
+from workbench.answers.ask import Asker
 from workbench.errors import UsageError
 from workbench.ports import Store
 from workbench.records.answers import AskOptions, Context, Trace
 from workbench.records.codec import decode, encode
+from workbench.records.corpus import Recipe
 from workbench.records.retrieval import SearchOptions
+from workbench.retrieval.search import Searcher
 from workbench.traces.changes import parse_changes
 from workbench.traces.stages import evidence_of, final_hits, stage
 from workbench.traces.what_if import Material, what_if
@@ -114,6 +119,33 @@ def test_the_budget_of_a_model_holds_and_what_does_not_fit_is_said(store: Store,
     assert none.context is None
     assert "may take 1 token," in none.problem
     assert {move.kind for move in none.evidence_moves} == {"left"}
+
+
+def test_spans_around_chunks_are_taken_away_and_given_back(tmp_path: Path) -> None:
+    sentence = "Rule {0} says that drawer {0} of the archive holds exactly {0} hundred letters of the founder."
+    rules = " ".join(sentence.format(number) for number in range(1, 9))
+    opened = open_library(tmp_path, {"rules.txt": rules}, recipe=Recipe("parent", size=40, parent_size=400))
+
+    def asked(parents: bool | None) -> Trace:
+        options = AskOptions(threshold=0.0, parents=parents)
+        *_, last = Asker(opened, Searcher(opened, HashEmbedder()), lambda: None).ask(
+            "What does drawer 3 hold?", options, SearchOptions(NAME)
+        )
+        return last
+
+    try:
+        whole, alone = asked(None), asked(False)
+        assert len(evidence_of(whole)) < len(evidence_of(alone))
+        for trace, change, wanted in ((whole, "parents=off", alone), (alone, "parents=on", whole)):
+            material = Material(opened, trace)
+            assert material.settings.parents is (None if trace is whole else False)
+            tried = what_if(material, parse_changes(change, material.settings))
+            assert [(e.start, e.end, e.text) for e in tried.evidence] == [
+                (e.start, e.end, e.text) for e in evidence_of(wanted)
+            ]
+            assert tried.estimated
+    finally:
+        opened.close()
 
 
 def test_more_hits_than_are_stored_are_not_invented(store: Store, ask: Ask) -> None:

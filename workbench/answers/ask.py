@@ -212,13 +212,12 @@ class _Question:
         if self._options.mmr is not None:
             vectors = self._store.search.vectors(index.id, [hit.chunk_id for hit in hits])
             hits = diversified(hits, vectors, self._options.mmr)
-        limit, all_of_them = self._options.evidence, bool(self._options.duplicates)
         try:
             budget = self._writer.budget() if self._writer else self._unlimited()
-            return build_context(hits, self._store.corpus, budget, limit, duplicates=all_of_them)
+            return build_context(hits, self._store.corpus, budget, self._options)
         except EngineError as error:
             self._give_up_writing(f"{error.title}: {error.message}")
-            return build_context(hits, self._store.corpus, self._unlimited(), limit, duplicates=all_of_them)
+            return build_context(hits, self._store.corpus, self._unlimited(), self._options)
 
     def _unlimited(self) -> Budget:
         count, tokenizer = self._counter()

@@ -9,7 +9,7 @@ from typing import Final
 from workbench.errors import BudgetError
 from workbench.i18n import amounts, tr
 from workbench.ports import CorpusRepository
-from workbench.records.answers import Context, Dropped, DropReason, Evidence, EvidenceOrder, Ledger
+from workbench.records.answers import AskOptions, Context, Dropped, DropReason, Evidence, EvidenceOrder, Ledger
 from workbench.records.corpus import Chunk
 from workbench.records.retrieval import FusedHit
 from workbench.text.words import fold, words
@@ -59,7 +59,7 @@ class Candidate:
     """What a hit would deliver, without label and tokens, and what tells that it repeats another.
 
     Attributes:
-        tokens: of the chunk by its index's embedder, 0 where its parent is delivered in its place.
+        tokens: of the chunk by its index's embedder, 0 where a larger span is delivered in its place.
     """
 
     evidence: Evidence
@@ -68,26 +68,22 @@ class Candidate:
     tokens: int = 0
 
 
-def build_context(
-    hits: Sequence[FusedHit], corpus: CorpusRepository, budget: Budget, limit: int, *, duplicates: bool = False
-) -> Context:
-    """At most ``limit`` pieces of evidence, best first, within the budget; every other hit is in ``dropped``.
+def build_context(hits: Sequence[FusedHit], corpus: CorpusRepository, budget: Budget, options: AskOptions) -> Context:
+    """As many pieces of evidence as asked for at most, best first, within the budget; other hits are in ``dropped``.
 
     A hit is a duplicate when its text is a kept one's, its span lies within a kept one of the same document (two chunks
     of one section deliver it once), or nearly all its word shingles do. Evidence is never cut: what doesn't fit is left
     out whole, and smaller evidence after it may still go in.
 
-    Args:
-        duplicates: they are kept too.
-
     Raises:
         BudgetError: not even one piece of evidence fits.
     """
-    return fill(candidates([hit.chunk_id for hit in hits], corpus), budget, limit, duplicates=duplicates)
+    found = candidates([hit.chunk_id for hit in hits], corpus, parents=options.parents is not False)
+    return fill(found, budget, options.evidence, duplicates=bool(options.duplicates))
 
 
 def fill(offered: Iterable[Candidate], budget: Budget, limit: int, *, duplicates: bool = False) -> Context:
-    """As ``build_context``, from candidates that are at hand already."""
+    """As ``build_context``, from candidates that are at hand already; ``duplicates``: they are kept too."""
     builder = _Builder(budget, limit, duplicates)
     for candidate in offered:
         builder.offer(candidate)
@@ -198,21 +194,25 @@ class _Builder:
         )
 
 
-def candidates(chunk_ids: Sequence[str], corpus: CorpusRepository) -> Iterable[Candidate]:
-    """The chunks that are (still) there as candidates, in the order asked: the parent span where there is one."""
+def candidates(chunk_ids: Sequence[str], corpus: CorpusRepository, *, parents: bool = True) -> Iterable[Candidate]:
+    """The chunks that are (still) there as candidates, in the order asked; the spans around them where there are some
+    and ``parents`` are wanted.
+    """
     titles: dict[str, str] = {}
     for chunk in corpus.chunks_by_id(chunk_ids):
         if chunk.document_id not in titles:
             titles[chunk.document_id] = corpus.document(chunk.document_id).title
-        evidence = _evidence(chunk, titles[chunk.document_id], corpus)
-        tokens = chunk.tokens if chunk.parent_start is None else 0
+        around = (chunk.parent_start, chunk.parent_end) if parents else (None, None)
+        evidence = _evidence(chunk, titles[chunk.document_id], corpus, *around)
+        tokens = chunk.tokens if (evidence.start, evidence.end) == (chunk.start, chunk.end) else 0
         yield Candidate(evidence, chunk.hash, shingles(evidence.text), tokens)
 
 
-def _evidence(chunk: Chunk, title: str, corpus: CorpusRepository) -> Evidence:
+def _evidence(chunk: Chunk, title: str, corpus: CorpusRepository, first: int | None, last: int | None) -> Evidence:
+    """Of the span from ``first`` to ``last``, where it is given, else of the chunk's own."""
     start, end, body = chunk.start, chunk.end, chunk.text
-    if chunk.parent_start is not None and chunk.parent_end is not None:
-        start, end = chunk.parent_start, chunk.parent_end
+    if first is not None and last is not None:
+        start, end = first, last
         body = corpus.document_text(chunk.document_id)[start:end]
     return Evidence(
         label="",

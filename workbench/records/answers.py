@@ -419,6 +419,7 @@ class AskOptions:
         rewrite: who words those anew: rules, or the loaded model.
         judge: ask the loaded model of each claim, too, whether its sources say it.
         duplicates: keep pieces that repeat what is kept already; None leaves them out.
+        parents: False delivers the chunks alone, where the recipe has larger spans around them; None the spans.
     """
 
     mode: Literal["auto", "extractive", "generated"] = "auto"
@@ -436,3 +437,4 @@ class AskOptions:
     rewrite: Literal["rules", "model"] = "rules"
     judge: bool = False
     duplicates: bool | None = None
+    parents: bool | None = None

@@ -25,7 +25,7 @@ def parse_changes(written: str, settings: WhatIf) -> WhatIf:
     Names: lexical.k, dense.k, lexical, dense (off), fusion (rrf, weights), k0, lexical.weight, dense.weight (a weight
     implies fusion=weights), rerank (on, off, a reranker that
     the trace has scores of), k, evidence, mmr (0–1, off), budget (tokens, off), order (first, last,
-    edges), duplicates (on, off).
+    edges), duplicates, parents (on, off).
 
     Raises:
         UsageError: a name isn't known, or its value makes no sense.
@@ -122,6 +122,7 @@ _CHANGES: Final[Mapping[str, _Change]] = {
     "budget": lambda s, value: replace(s, budget=None if value == OFF else _whole(value)),
     "order": lambda s, value: replace(s, order=ORDERS[value]),
     "duplicates": lambda s, value: replace(s, duplicates={"on": True, OFF: None}[value]),
+    "parents": lambda s, value: replace(s, parents={"on": None, OFF: False}[value]),
 }
 _TAKES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("k", "evidence"), "1, 2, 3 …"),
@@ -133,6 +134,6 @@ _TAKES: Final[Mapping[str, str]] = {
     "mmr": "0 … 1, off",
     "budget": "1, 2, 3 …, off",
     "order": ", ".join(ORDERS),
-    "duplicates": f"on, {OFF}",
+    **dict.fromkeys(("duplicates", "parents"), f"on, {OFF}"),
 }
 """Values by the last part of a setting's name."""

@@ -111,6 +111,7 @@ def _ask(manifest: Manifest) -> AskOptions:
         rewrite=_one_of(told.get("rewrite", default.rewrite), ("rules", "model")),
         judge=bool(told.get("judge", default.judge)),
         duplicates=bool(told.get("duplicates")) or None,
+        parents=False if told.get("parents") is False else None,
     )
 
 

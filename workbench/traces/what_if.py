@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from workbench.answers.context import Budget, Candidate, candidates, fill, ordered, shingles
 from workbench.errors import BudgetError, UsageError
@@ -41,6 +41,8 @@ from workbench.traces.stages import (
     stage,
 )
 
+_Place: TypeAlias = tuple[str, int, int]
+"""A chunk, and the span that is delivered for it."""
 _TOKENS_PER_CHARACTER: Final = 0.25  # where nothing was counted, neither by the trace nor by the embedder
 
 
@@ -67,15 +69,16 @@ class Material:
         self.context = stage(trace, "context", Context)
         self._store = store
         self._vectors: dict[str, Vector] = {}
-        self._candidates = {
-            piece.chunk_id: Candidate(piece, piece.chunk_id, shingles(piece.text)) for piece in evidence_of(trace)
-        }
+        delivered = evidence_of(trace)
+        own = {piece.chunk_id: Candidate(piece, piece.chunk_id, shingles(piece.text)) for piece in delivered}
+        self._candidates, self._alone = dict(own), dict(own)  # with the larger spans around chunks, and without
+        self._embedded: dict[_Place, int] = {}
         self._looked: set[str] = set()
-        counted = evidence_of(trace) if self.context and self.context.ledger.tokenizer else ()
-        self._tokens = {piece.chunk_id: piece.tokens for piece in counted}
+        counted = delivered if self.context and self.context.ledger.tokenizer else ()
+        self._tokens = {_place(piece): piece.tokens for piece in counted}
         self.read([hit.chunk_id for hit in fusion.hits])
         self._per_character = _rate((piece.tokens, len(piece.text)) for piece in counted) or _TOKENS_PER_CHARACTER
-        both = ((piece.tokens, self._candidates[piece.chunk_id].tokens) for piece in counted)
+        both = ((piece.tokens, self._embedded.get(_place(piece), 0)) for piece in counted)
         self._per_token = _rate(pair for pair in both if pair[1]) or 1.0
 
     def read(self, chunk_ids: Iterable[str]) -> None:
@@ -83,13 +86,17 @@ class Material:
         wanted = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._looked]
         if wanted:
             self._looked.update(wanted)
-            self._candidates |= {c.evidence.chunk_id: c for c in candidates(wanted, self._store.corpus)}
+            for known, parents in ((self._candidates, True), (self._alone, False)):
+                found = tuple(candidates(wanted, self._store.corpus, parents=parents))
+                known |= {c.evidence.chunk_id: c for c in found}
+                self._embedded |= {_place(c.evidence): c.tokens for c in found}
             self._vectors |= self._store.search.vectors(self.trace.manifest.index_id, wanted)
 
-    def offered(self, hits: Sequence[FusedHit]) -> list[Candidate]:
-        """What the hits would deliver."""
+    def offered(self, hits: Sequence[FusedHit], *, parents: bool = True) -> list[Candidate]:
+        """What the hits would deliver, the spans around them where there are some and ``parents`` are wanted."""
         self.read(hit.chunk_id for hit in hits)
-        return [self._candidates[hit.chunk_id] for hit in hits if hit.chunk_id in self._candidates]
+        known = self._candidates if parents else self._alone
+        return [known[hit.chunk_id] for hit in hits if hit.chunk_id in known]
 
     def vectors(self, hits: Sequence[FusedHit]) -> Mapping[str, Vector]:
         """Of those hits that have one."""
@@ -108,7 +115,7 @@ class Material:
     def estimates(self, evidence: Sequence[Evidence]) -> bool:
         """Tokens of some of it are estimated, here or by the trace already."""
         known = self.context is not None and self.context.ledger.estimated
-        return known or any(piece.chunk_id not in self._tokens for piece in evidence)
+        return known or any(_place(piece) not in self._tokens for piece in evidence)
 
     def budget(self, most: int | None) -> Budget:
         """The trace's own budget. Chunks that it didn't count are estimated: by their tokens for the embedder, where
@@ -129,7 +136,7 @@ class Material:
         )
 
     def _measure(self, evidence: Evidence) -> int:
-        counted, whole = self._tokens.get(evidence.chunk_id), self._candidates[evidence.chunk_id].tokens
+        counted, whole = self._tokens.get(_place(evidence)), self._embedded.get(_place(evidence), 0)
         if counted is not None:
             return counted
         return round(self._per_token * whole if whole else self._per_character * len(evidence.text))
@@ -154,6 +161,7 @@ def settings_of(trace: Trace) -> WhatIf:
         budget=ask.budget,
         order=ask.order,
         duplicates=ask.duplicates,
+        parents=ask.parents,
     )
 
 
@@ -173,8 +181,8 @@ def what_if(material: Material, settings: WhatIf, lanes_found: Sequence[LaneResu
     context: Context | None = None
     problem = ""
     try:
-        found, budget = material.offered(offered), material.budget(settings.budget)
-        context = fill(found, budget, settings.evidence, duplicates=bool(settings.duplicates))
+        found = material.offered(offered, parents=settings.parents is not False)
+        context = fill(found, material.budget(settings.budget), settings.evidence, duplicates=bool(settings.duplicates))
     except BudgetError as error:
         problem = error.message
     evidence = ordered(context.evidence if context else (), settings.order)
@@ -238,6 +246,10 @@ def _notes(
     if gone := material.missing(offered):
         notes.append(tr("Chunks that are no longer in the file: {count}.", count=gone))
     return tuple(notes)
+
+
+def _place(evidence: Evidence) -> _Place:
+    return evidence.chunk_id, evidence.start, evidence.end
 
 
 def _rate(pairs: Iterable[tuple[int, int]]) -> float:

@@ -55,6 +55,9 @@ _ANSWERING: Final = (
     click.option("--mmr", type=click.FloatRange(0, 1), help="λ: choose evidence that doesn't repeat itself [off]."),
     click.option("--duplicates", is_flag=True, default=None, help="Keep chunks that repeat others."),
     click.option(
+        "--no-parents", "parents", flag_value=False, default=None, help="Chunks alone, without the spans around them."
+    ),
+    click.option(
         "--budget", type=click.IntRange(1), help="Tokens of all the evidence at most [what the window leaves]."
     ),
     click.option(
@@ -119,7 +122,18 @@ def ask_options(told: dict[str, Any], model: str) -> AskOptions:
             tr("A judge is a model, and none is named."),
             tr("Add --model FILE; workbench models lists the files there are."),
         )
-    taken = ("evidence", "threshold", "mmr", "budget", "follows", "retries", "rewrite", "judge", "duplicates")
+    taken = (
+        "evidence",
+        "threshold",
+        "mmr",
+        "budget",
+        "follows",
+        "retries",
+        "rewrite",
+        "judge",
+        "duplicates",
+        "parents",
+    )
     return AskOptions(
         mode=mode, constrained=constrained, order=ORDERS[told["order"]], **{name: told[name] for name in taken}
     )

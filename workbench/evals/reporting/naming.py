@@ -13,7 +13,7 @@ from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.rerank import DEPTH
 
 _SAID_IN_WORDS: Final = frozenset({"layer", "model", "lane", "fusion", "collection", "seed"})
-_UNNAMED: Final = ("constrained", "mmr", "budget", "order", "retries", "rewrite", "judge", "duplicates")
+_UNNAMED: Final = ("constrained", "mmr", "budget", "order", "retries", "rewrite", "judge", "duplicates", "parents")
 """How answers are made, besides what has an option of its own."""
 _SHORT: Final = {"threshold": "τ"}
 
