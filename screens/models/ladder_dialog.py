@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from screens.dialogs import HELP
 from screens.fields import chosen, field, pick, tell_problem, whole, written
 from screens.models.order_dialog import OrderDialog
-from screens.style import Tone, content, size
+from screens.style import Line, Tone, content, size
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Jobs
 from workbench.i18n import tr
@@ -207,7 +207,11 @@ class LadderDecisionDialog(ModalScreen[Decided]):
         return replace(one, saves=written(self, "saves"), keeps=written(self, "keeps"), loses=written(self, "loses"))
 
     def _draw(self) -> None:
-        self.query_one("#sentence", Static).update(content(self._written().words(written(self, "because") or "…")))
+        sentence = self._written()
+        missing = tr("No figure tells of its quality: the verdict will be “measure more”.")
+        warning: Line = "" if sentence.judged else (f"\n~ {missing}", Tone.WARN)
+        words = sentence.words(written(self, "because") or "…")
+        self.query_one("#sentence", Static).update(content(words, warning))
 
     def on_input_submitted(self) -> None:
         """Enter goes on."""

@@ -76,7 +76,7 @@ def test_one_passage_or_few_positions_give_no_interval_anywhere() -> None:
     bounds = [line.split(",")[6:8] for line in export(made, "csv").splitlines() if "mean" in line or ",kl," in line]
     assert bounds == [["", ""]]
     assert json.loads(export(made, "json"))["rows"][1]["divergence"]["kl"]["low"] is None
-    assert "1 passage and 256 scored positions give none" in export(made, "markdown")
+    assert "1 passage with 256 scored positions give none" in export(made, "markdown")
     told = deciding.sentence(made, 1, 0)
     assert "[–] nats" in told.loses
     assert "of perplexity" not in told.loses

@@ -15,6 +15,7 @@ from screens.models.side_by_side import SideBySideDialog
 from screens.widgets.grid import Grid
 from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import LARGE, SMALL, app_on, screen_text, settle
+from workbench.ladders.deciding import Sentence
 from workbench.records.benchmarks import BenchPlan
 from workbench.records.ladders import LadderPlan, TextPlan
 
@@ -123,6 +124,20 @@ async def test_marked_rungs_stand_side_by_side() -> None:
         assert "Q8_0" in told
         assert "Q4_K_M" in told
         assert "0.0600 [" in told
+
+
+async def test_a_decision_without_a_figure_of_quality_says_that_it_asks_for_more() -> None:
+    bare = Sentence(1, 0, "Q2_K", "F16", "3 GB", "nothing that was measured", "an unknown amount", judged=False)
+    app = app_on(FakeDesk())
+    async with app.run_test(size=SMALL) as pilot:
+        await settle(pilot)
+        app.push_screen(LadderDecisionDialog([bare, replace(bare, against=2, judged=True)]))
+        await settle(pilot)
+        told = app.screen.query_one("#sentence", Static)
+        assert "the verdict will be “measure more”" in str(told.render())
+        app.screen.query_one("#against", Select).value = "2"
+        await settle(pilot)
+        assert "measure more" not in str(told.render())
 
 
 async def test_a_decision_needs_a_reason_and_is_stored_with_its_evidence(

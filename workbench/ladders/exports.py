@@ -80,7 +80,7 @@ def no_interval_words(report: LadderReport) -> str:
     if windows > 1 and positions >= LEAST_BLOCKS * BLOCK:
         return tr("– for an interval: all of its blocks are alike, which gives none")
     return tr(
-        "– for an interval: {passages} and {positions} scored positions give none; it takes 2 and {least}",
+        "– for an interval: {passages} with {positions} scored positions give none; it takes 2 with {least} in all",
         passages=passages_words(windows),
         positions=positions,
         least=LEAST_BLOCKS * BLOCK,
