@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from storage import open_store
@@ -44,6 +47,7 @@ year: 2024
 
 La cafetería abre de ocho a veinte horas. El menú del día cuesta nueve euros y no incluye bebida.
 """
+_FOLDER = tempfile.TemporaryDirectory(prefix="library-")
 DOCUMENTS = {"enrolment.md": ENROLMENT, "borrowing.md": BORROWING, "coffee.md": COFFEE}
 
 
@@ -55,12 +59,27 @@ def open_library(
     recipe: Recipe | None = None,
 ) -> Store:
     """A new file in ``folder`` with ``documents`` ingested into the collection ``NAME``."""
+    chosen = recipe or Recipe(size=64)
+    if embedder is None:
+        return open_store(Path(shutil.copy(_made(tuple(documents.items()), chosen), folder)))
+    return _ingested(folder, documents, embedder, chosen)
+
+
+@cache
+def _made(documents: tuple[tuple[str, str], ...], recipe: Recipe) -> Path:
+    """A file that tests get copies of: an ingest starts a process, which takes longer than most of them."""
+    folder = Path(tempfile.mkdtemp(dir=_FOLDER.name))
+    _ingested(folder, dict(documents), HashEmbedder(), recipe).close()
+    return folder / "library.db"
+
+
+def _ingested(folder: Path, documents: Mapping[str, str], embedder: Embedder, recipe: Recipe) -> Store:
     sources = folder / "sources"
     sources.mkdir()
     for name, text in documents.items():
         sources.joinpath(name).write_text(text, "utf-8")
     store = open_store(folder / "library.db")
-    store.corpus.create_collection(NAME, recipe or Recipe(size=64))
-    for _ in Ingester(store.corpus, embedder or HashEmbedder()).run(IngestRequest((str(sources),), NAME)):
+    store.corpus.create_collection(NAME, recipe)
+    for _ in Ingester(store.corpus, embedder).run(IngestRequest((str(sources),), NAME)):
         pass
     return store
