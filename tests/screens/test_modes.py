@@ -45,14 +45,13 @@ async def test_enter_loads_a_model_and_u_tells_what_came_back() -> None:
         await settle(pilot)
         assert desk.model is not None
         assert desk.model.file.name == "SmolLM2-135M-Instruct.Q4_1.gguf"
-        seen = screen_text(app)
-        assert "●  SmolLM2-135M-Instruct" in seen
+        seen = await sees(pilot, "●  SmolLM2-135M-Instruct")
         assert re.search(r"weights ▇+ +94 MiB", seen)
         assert re.search(r"✓ fits · incl\. \d+ MiB process", seen)
         await pilot.press("u")
         await settle(pilot)
         await sees(pilot, "Unloaded: 226 MiB came back.")
-        assert "no model loaded" in screen_text(app)
+        await sees(pilot, "no model loaded")
 
 
 async def test_loading_is_stopped_with_escape_and_nothing_is_loaded() -> None:
