@@ -21,6 +21,8 @@ from workbench.records.answers import Generation
 from workbench.records.corpus import IngestRequest
 from workbench.records.models import LoadSettings
 
+pytestmark = pytest.mark.usefixtures("one_embedder")
+
 TIDES = "The harbour bridge closes at high tide. High tide comes twice a day at Puerto Alba.\n"
 
 

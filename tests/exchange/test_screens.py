@@ -18,6 +18,8 @@ from tests.screens.helpers import SMALL, WIDE, screen_text, sees, settle
 from workbench.desk import Desk
 from workbench.records.exchange import ExportRequest
 
+pytestmark = pytest.mark.usefixtures("one_embedder")
+
 
 @pytest.fixture
 def desk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:

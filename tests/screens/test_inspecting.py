@@ -34,6 +34,8 @@ from workbench.desk import Desk
 from workbench.records.answers import AskOptions
 from workbench.records.retrieval import SearchOptions
 
+pytestmark = pytest.mark.usefixtures("one_embedder")
+
 STAGES = 16
 
 
