@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -23,6 +24,8 @@ from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle, type_text, until
 from workbench.desk import Desk
 from workbench.records.corpus import Recipe
+
+pytestmark = pytest.mark.usefixtures("one_embedder")
 
 
 @asynccontextmanager
