@@ -18,6 +18,8 @@ from workbench.desk import Desk
 from workbench.errors import UsageError
 from workbench.records.cases import Case, GoldSpan
 
+pytestmark = pytest.mark.usefixtures("one_embedder")
+
 
 @pytest.fixture
 def desk(lab: Lab) -> Iterator[Desk]:

@@ -20,6 +20,8 @@ from workbench.desk import Desk
 from workbench.records.cases import Case
 from workbench.records.corpus import Recipe
 
+pytestmark = pytest.mark.usefixtures("one_embedder")
+
 __all__ = ["empty"]
 
 LONG = "The office opens at nine in the morning on all days but Sunday, when it opens at ten. It closes at five."

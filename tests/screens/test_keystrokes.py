@@ -22,6 +22,8 @@ from workbench.desk import Desk
 from workbench.ports import Cancel
 from workbench.records.retrieval import FusedHit, FusionResult, SearchOptions, SearchResult
 
+pytestmark = pytest.mark.usefixtures("one_embedder")
+
 
 class TwoStepDesk(FakeDesk):
     """The lexical lane comes first; the rest comes when it is told to, or never when nobody waits for it any more."""
