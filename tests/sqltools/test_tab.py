@@ -17,6 +17,8 @@ from tests.screens.helpers import LARGE, SMALL, screen_text, settle
 from tests.sqltools.test_asking import Scripted
 from workbench.desk import Desk
 
+pytestmark = pytest.mark.usefixtures("one_embedder")
+
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:

@@ -24,6 +24,8 @@ from workbench.records.money import Price, Usage
 from workbench.records.usage import Call
 from workbench.text.counting import tiktoken_encoding
 
+pytestmark = pytest.mark.usefixtures("one_embedder")
+
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
