@@ -153,30 +153,39 @@ def checked(
 
 def missing_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
     """What the sources would have to say: the rarest of the question's words that no evidence covers; "" of none."""
-    lacking, spoken = _lacking(terms, evidence, language), answer_language(language)
-    if lacking is None:
+    named, spoken = _naming(terms, language), answer_language(language)
+    if not named or (evidence and not any(_comparable(piece, language) for piece in evidence)):
         return ""
+    lacking = _lacking(named, evidence)
     if not lacking:
         return tr("Each of its words is in some source, but no one source brings them together.", spoken)
     return tr("They don't speak of: {words}.", spoken, words=_named(lacking))
 
 
 def unspoken_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
-    """What an answer in the sources' own words can't be about, though it stands in them; "" of nothing."""
-    lacking = _lacking(terms, evidence, language)
+    """What an answer in the sources' own words can't be about, though it stands in them; "" of nothing.
+
+    A source in another language than the question may say it in other words: then nothing is denied.
+    """
+    if not all(_comparable(piece, language) for piece in evidence):
+        return ""
+    lacking = _lacking(_naming(terms, language), evidence)
     return tr("No source here speaks of: {words}.", answer_language(language), words=_named(lacking)) if lacking else ""
 
 
-def _lacking(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> list[Term] | None:
-    """The question's words that no evidence covers, without those that only ask or join.
+def _naming(terms: Sequence[Term], language: str) -> list[Term]:
+    """Those that name something: no words that only ask or join."""
+    return [term for term in terms if not is_asking(term.word) and not is_stopword(term.word, language)]
 
-    None where there is no such word, or all evidence is in another language than the question: words can't tell then.
-    """
-    terms = [term for term in terms if not is_asking(term.word) and not is_stopword(term.word, language)]
-    comparable = [piece for piece in evidence if not language or piece.language in ("", language)]
-    if not terms or (evidence and not comparable):
-        return None
-    forms = frozenset[str]().union(*(forms_of(_all_words(piece), piece.language) for piece in comparable))
+
+def _comparable(piece: Evidence, language: str) -> bool:
+    """Its words can tell whether it speaks of a question's in that language."""
+    return not language or piece.language in ("", language)
+
+
+def _lacking(terms: Sequence[Term], evidence: Sequence[Evidence]) -> list[Term]:
+    """Those that no evidence has, in whatever language it is."""
+    forms = frozenset[str]().union(*(forms_of(_all_words(piece), piece.language) for piece in evidence))
     return [term for term in terms if not coverage([term], forms)]
 
 
