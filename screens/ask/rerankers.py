@@ -153,7 +153,7 @@ class RerankersScreen(ModalScreen[str]):
         elif gain is None:
             state = (tr("not measured"), Tone.DIM)
         else:
-            state = (tr("gains"), Tone.GOOD) if gain.gained else (tr("brings nothing"), Tone.WARN)
+            state = _verdict(gain)
         figures = _figures(gain) if gain else ("", "", "")
         return Row(info.name, (self._mark(info.name), info.name, info.kind, *figures, state))
 
@@ -294,6 +294,12 @@ def _describe(job: Job, gain: RerankGain) -> None:
     job.fraction = gain.cases / gain.total
 
 
+def _verdict(gain: RerankGain) -> Line:
+    if not gain.gained:
+        return (tr("brings nothing"), Tone.WARN)
+    return (tr("gains"), Tone.GOOD) if gain.certain else (tr("gains, may be chance"), Tone.WARN)
+
+
 def _does(info: RerankerInfo) -> str:
     """How it ranks, in a sentence."""
     if info.kind == "late":
@@ -307,7 +313,7 @@ def _figures(gain: RerankGain) -> tuple[str, Line, str]:
     if gain.interval:
         low, high = gain.interval
         change += f" [{_signed(low)}, {_signed(high)}]"
-    tone = Tone.GOOD if gain.gained else Tone.PLAIN
+    tone = Tone.GOOD if gain.gained and gain.certain else Tone.PLAIN
     return f"{_short(before)} → {_short(after)}", (change, tone), f"{gain.milliseconds:,.0f}"
 
 

@@ -288,9 +288,13 @@ class RerankGain:
 
     @property
     def gained(self) -> bool:
-        """More questions have their gold first; or as many, and it stands higher on the whole."""
-        before, after = zip(self.recall_1, self.mrr_10, strict=True)
-        return after > before
+        """More questions have their gold first."""
+        return self.fixed > self.broken
+
+    @property
+    def certain(self) -> bool:
+        """The change of R@1 is more than chance: its interval lies above 0."""
+        return self.interval is not None and self.interval[0] > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ def rerank(
         if dataset and use and gain:
             desk.rerankers.use(gain)
             say(tr("On for “{collection}”.", collection=gain.collection), err=True)
+            if not gain.certain:
+                say(tr("Its interval holds 0: the gain may be chance. More questions tell."), err=True)
 
 
 def _measured(desk: Desk, dataset: str, name: str) -> RerankGain | None:
