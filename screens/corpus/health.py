@@ -76,6 +76,8 @@ class HealthScreen(ModalScreen[Finding | Decision | None]):
         super().__init__()
         self._desk, self._jobs, self._collection = desk, jobs, collection
         self._health: Health | None = None
+        self._before: Health | None = None
+        self._coming: frozenset[str] = frozenset()
         self._space: SpaceMap | None = None
         self._job: Job | None = None
 
@@ -111,8 +113,8 @@ class HealthScreen(ModalScreen[Finding | Decision | None]):
     # -- examining -------------------------------------------------------------------------------------------------
 
     def action_examine(self) -> None:
-        """Every check anew."""
-        name = self._collection
+        """Every check anew; those that are to come stand as they were."""
+        name, self._before = self._collection, self._health
 
         def run(cancel: Cancel) -> Iterator[Health]:
             last = None
@@ -146,10 +148,16 @@ class HealthScreen(ModalScreen[Finding | Decision | None]):
             self._show(health)
 
     def _show(self, health: Health) -> None:
-        self._health = health
+        """What is checked again keeps its row, so that the chosen one stays chosen."""
+        done = {check.key for check in health.checks}
+        if health.running and (before := self._before):
+            coming = [check for check in before.checks if check.key not in done]
+            health = replace(health, checks=(*health.checks, *coming), histograms=before.histograms)
+        self._health, self._coming = health, frozenset(check.key for check in health.checks) - done
         grid = self.query_one("#checks", Grid)
-        rows = [*map(_check_row, _worst_first(health.checks)), *map(_plot_row, health.histograms), _space_row()]
-        grid.show(rows, ranked=True)
+        checks = [_check_row(check, coming=check.key in self._coming) for check in _worst_first(health.checks)]
+        rows = [*checks, *map(_plot_row, health.histograms), _space_row()]
+        grid.show(rows, ranked=self._before is None)
         self._draw(grid.key)
         if not health.running and health.at:
             when = f"{health.at.astimezone():%Y-%m-%d %H:%M}"
@@ -198,7 +206,7 @@ class HealthScreen(ModalScreen[Finding | Decision | None]):
         self.query_one("#space").display = key == _SPACE
         self.query_one("#plot").display = plot is not None
         if check:
-            told.update(_told(check))
+            told.update(content((check.title, Tone.STRONG), "   …") if key in self._coming else _told(check))
             self.query_one("#findings", Grid).show(_findings(check))
         elif plot:
             told.update(content((plot.title, Tone.STRONG)))
@@ -362,7 +370,9 @@ def _worst_first(checks: tuple[HealthCheck, ...]) -> list[HealthCheck]:
     return sorted(checks, key=lambda check: (check.passed, order.index(check.severity)))
 
 
-def _check_row(check: HealthCheck) -> Row:
+def _check_row(check: HealthCheck, *, coming: bool) -> Row:
+    if coming:
+        return Row(check.key, (("…", Tone.DIM), (check.title, Tone.DIM), ""))
     sign: Line = ("✓", Tone.GOOD) if check.passed else SIGNS[check.severity]
     title: Line = (check.title, Tone.DIM) if check.passed else check.title
     return Row(check.key, (sign, title, "" if check.passed else count(check.count)))

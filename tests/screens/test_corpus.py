@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -24,6 +26,7 @@ from tests.screens.fake_desk import FakeDesk
 from tests.screens.helpers import SMALL, WIDE, app_on, screen_text, sees, settle, type_text, until
 from workbench.desk import Desk
 from workbench.records.corpus import Recipe
+from workbench.records.health import Health
 
 pytestmark = pytest.mark.usefixtures("one_embedder")
 
@@ -221,6 +224,37 @@ async def test_health_goes_to_a_finding_and_mends_it() -> None:
         await press(pilot, "h", "home", "f")
         assert desk.doctor.mended == ["embed"]
         assert "✓ 2 of 2 checks" in screen_text(app)
+
+
+async def test_the_chosen_check_stays_chosen_while_it_is_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk, go_on = FakeDesk(), threading.Event()
+    examine = desk.doctor.examine
+
+    def late(collection: str, cancel: object = None) -> Iterator[Health]:
+        begun, whole = examine(collection)
+        yield begun
+        yield replace(whole, checks=whole.checks[:1], histograms=(), done=1, running="vectors")
+        go_on.wait(60)
+        yield whole
+
+    app = app_on(desk)
+    async with corpus(app) as pilot:
+        await press(pilot, "h")
+        monkeypatch.setattr(desk.doctor, "examine", late)
+        checks = app.screen.query_one("#checks", Grid)
+        for chosen in ("plot tokens", "truncated", "vectors"):
+            checks.go_to(chosen)
+            go_on.clear()
+            await pilot.press("r")
+            assert "…  Chunks without a vector" in await sees(pilot, "checking vectors 1/2")
+            assert checks.key == chosen
+            go_on.set()
+            await settle(pilot)
+            assert "✗  Chunks without a vector" in screen_text(app)
+            assert checks.key == chosen
+        await press(pilot, "f")
+        assert desk.doctor.mended == ["embed"]
+        assert checks.key == "vectors", "though it is the worst no longer"
 
 
 async def test_health_draws_distributions_and_the_files_space() -> None:
