@@ -56,7 +56,7 @@ class FileSqlReader:
     def schema(self, file: Path | None) -> Schema:
         """Tables with columns, keys and rows."""
         with self._open(file) as connection:
-            found = [_table(connection, name, kind) for name, kind in _listed(connection)]
+            found = [_table(connection, *listed) for listed in _listed(connection)]
             functions = {str(row[0]).lower() for row in connection.execute("SELECT name FROM pragma_function_list")}
         return Schema(str(file or self._own), tuple(found), frozenset(functions))
 
@@ -162,14 +162,17 @@ def _fetch(cursor: sqlite3.Cursor, most: int) -> tuple[list[tuple[SqlCell, ...]]
     return rows, ""
 
 
-def _listed(connection: Connection) -> list[tuple[str, Literal["table", "view", "virtual"]]]:
+def _listed(connection: Connection) -> list[tuple[str, Literal["table", "view", "virtual"], str]]:
+    """Names, kinds and the statements that made them."""
     kinds: dict[str, Literal["table", "view", "virtual"]] = {"table": "table", "view": "view", "virtual": "virtual"}
-    statement = "SELECT name, type FROM pragma_table_list WHERE schema = 'main' ORDER BY type = 'view', name"
-    rows = connection.execute(statement).fetchall()
-    return [(str(n), kinds[k]) for n, k in rows if k in kinds and not str(n).startswith("sqlite_")]
+    rows = connection.execute(
+        "SELECT l.name, l.type, s.sql FROM pragma_table_list AS l JOIN sqlite_schema AS s ON s.name = l.name"
+        " WHERE l.schema = 'main' AND s.type IN ('table', 'view') ORDER BY l.type = 'view', l.name"
+    ).fetchall()
+    return [(str(n), kinds[k], str(sql or "")) for n, k, sql in rows if k in kinds and not n.startswith("sqlite_")]
 
 
-def _table(connection: Connection, name: str, kind: Literal["table", "view", "virtual"]) -> Table:
+def _table(connection: Connection, name: str, kind: Literal["table", "view", "virtual"], definition: str) -> Table:
     """A view over something that is gone has no columns, and says so by that."""
     columns: list[TableColumn] = []
     indexes: list[str] = []
@@ -182,14 +185,17 @@ def _table(connection: Connection, name: str, kind: Literal["table", "view", "vi
             )
         }
         told = connection.execute(
-            'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?) WHERE hidden <> 1', (name,)
+            'SELECT name, type, "notnull", pk, hidden > 1 FROM pragma_table_xinfo(?) WHERE hidden <> 1', (name,)
         ).fetchall()
-        single = sum(bool(pk) for *_, pk in told) == 1
+        single = sum(bool(pk) for *_, pk, _ in told) == 1
         columns = [
-            TableColumn(n, k, bool(nn), pk, bool(pk and single) or n.lower() in alone, pointing.get(n.lower(), ""))
-            for n, k, nn, pk in told
+            TableColumn(
+                *(n, k, bool(nn), pk, bool(pk and single) or n.lower() in alone, pointing.get(n.lower(), "")),
+                generated=bool(made),
+            )
+            for n, k, nn, pk, made in told
         ]
-    return Table(name, kind, tuple(columns), tuple(indexes), _count(connection, name))
+    return Table(name, kind, tuple(columns), tuple(indexes), _count(connection, name), definition)
 
 
 def _indexes(connection: Connection, table: str) -> tuple[set[str], list[str]]:

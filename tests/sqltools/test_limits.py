@@ -151,3 +151,56 @@ def test_a_condition_means_what_it_means_to_the_engine(tools: SqlTools, school: 
         plain.close()
         verdict = tools.check("SELECT pago_id FROM pagos ORDER BY 1", school, policy)
         assert tools.run(verdict, school, policy).rows == tuple(meant)
+
+
+HELD_VALUES = """
+CREATE TABLE gente (id INTEGER PRIMARY KEY, nombre, clave, vista AS (clave || '!'), fija AS (vista || '?') STORED);
+CREATE TABLE "a.b" (clave, copia AS (clave));
+CREATE TABLE precios (neto, iva, total AS (neto + iva), campus);
+CREATE INDEX por_clave ON gente (clave || '#');
+CREATE VIEW nombres AS SELECT nombre FROM gente;
+CREATE VIEW claves AS SELECT fija FROM gente;
+CREATE VIEW unidas AS SELECT clave FROM gente NATURAL FULL JOIN (SELECT NULL AS clave);
+CREATE VIEW por_encima AS SELECT * FROM unidas;
+INSERT INTO gente (nombre, clave) VALUES ('Ana', 'secret1'), ('Luis', 'secret2');
+INSERT INTO "a.b" VALUES ('secret3');
+ANALYZE;
+"""
+
+
+def test_no_way_round_tells_a_hidden_value(tools: SqlTools, tmp_path: Path) -> None:
+    file = tmp_path / "held.db"
+    made = sqlite3.connect(file)
+    made.executescript(HELD_VALUES)
+    made.close()
+    policies = (Policy(hidden=frozenset({"gente.clave", "a.b.clave"})), Policy(hidden=frozenset({"Gente.CLAVE"})))
+    only = Policy(filters={"gente": ("0",)})
+    ways = (
+        "SELECT clave FROM gente NATURAL FULL JOIN (SELECT NULL AS clave)",
+        "SELECT clave FROM gente natural/**/left join (SELECT 'secret1' AS clave)",
+        "SELECT c.clave FROM (SELECT 'secret1' AS clave) AS c JOIN gente USING (clave)",
+        "WITH c AS (SELECT 'secret1' AS clave) SELECT nombre FROM gente JOIN c USING (clave)",
+        "SELECT count(*) FROM gente WHERE EXISTS (SELECT 1 FROM gente NATURAL JOIN (SELECT 'secret1' AS clave))",
+        "SELECT vista FROM gente",
+        "SELECT fija FROM gente",
+        "SELECT * FROM claves",
+        "SELECT * FROM unidas",
+        "SELECT * FROM por_encima",
+        "SELECT clave || '#' FROM gente ORDER BY clave || '#'",
+        "SELECT nombre FROM gente ORDER BY clave",
+        "SELECT max(nombre) OVER (PARTITION BY clave) FROM gente",
+        "SELECT value FROM gente, json_each(json_array(clave))",
+        "SELECT (1, 'Ana', 'secret1', 'secret1!', 'secret1!?') IN gente",
+        "SELECT sample FROM sqlite_stat4",
+        "SELECT stat FROM sqlite_stat1",
+    )
+    for sql in ways:
+        assert not any(tools.check(sql, file, policy).accepted for policy in policies), sql
+    assert not tools.check('SELECT copia FROM "a.b"', file, policies[0]).accepted
+    for sql in ("SELECT * FROM unidas", "SELECT sql FROM sqlite_schema NATURAL FULL JOIN (SELECT NULL AS sql)"):
+        assert not tools.check(sql, file, only).accepted
+    assert not tools.check(ways[0], file, Policy(frozenset({"nombres"}))).accepted
+    for sql in ("SELECT nombre FROM gente", "SELECT * FROM nombres", "SELECT 'using natural' FROM gente -- using"):
+        assert tools.check(sql, file, policies[0]).accepted, sql
+    assert tools.check("SELECT total FROM precios", file, Policy(hidden=frozenset({"precios.campus"}))).accepted
+    assert tools.check("SELECT * FROM unidas", file, Policy(frozenset({"unidas"}))).accepted

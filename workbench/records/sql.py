@@ -61,6 +61,7 @@ class TableColumn:
         unique: no two rows share its value.
         references: "table.column" that it points to, "" for none.
         values: the few short texts that it repeats, where they were looked for.
+        generated: computed from others of its table.
     """
 
     name: str
@@ -70,17 +71,24 @@ class TableColumn:
     unique: bool = False
     references: str = ""
     values: tuple[str, ...] = ()
+    generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, view or virtual table; ``rows`` is None where counting would have taken too long."""
+    """A table, view or virtual table.
+
+    Attributes:
+        rows: None where counting would have taken too long.
+        definition: the statement that made it.
+    """
 
     name: str
     kind: Literal["table", "view", "virtual"]
     columns: tuple[TableColumn, ...]
     indexes: tuple[str, ...] = ()
     rows: int | None = None
+    definition: str = ""
 
     def column(self, name: str) -> TableColumn | None:
         """By name, in any case."""

@@ -62,8 +62,7 @@ class SqlTools:
         """
         known, limits = schema or self._reader.schema(file), policy or Policy()
         compile_ = partial(self._reader.compile, file)
-        hold(limits, known, compile_)
-        return validate(sql, known, limits, compile_, question)
+        return validate(sql, known, hold(limits, known, compile_), compile_, question)
 
     def run(self, verdict: Verdict, file: Path | None, policy: Policy, cancel: Cancel | None = None) -> QueryResult:
         """The rows of a query that was accepted. Raises QueryError (refused, failed, too slow), Cancelled."""
@@ -90,12 +89,12 @@ class SqlTools:
                 tr("Load one on the Models screen, or name it with --model."),
             )
         schema = self.schema(file)
-        hold(policy, schema, partial(self._reader.compile, file))
+        held = hold(policy, schema, partial(self._reader.compile, file))
 
         def check(sql: str) -> Verdict:
             return self.check(sql, file, policy, question, schema)
 
-        shown = visible(schema, policy, self._reader.values(file, schema))
+        shown = visible(schema, held, self._reader.values(file, schema))
         for asked in ask(question, shown, model, check, lambda v: self.run(v, file, policy, cancel), cancel):
             if asked.trace.complete:
                 self._traces.save(asked.trace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final
 
 from workbench.errors import QueryError, UsageError
@@ -18,12 +19,14 @@ _SHAPES: Final = (
 )
 """What is one expression in both is one anywhere: what closes the bracket of the first closes none in the second."""
 _QUOTED: Final = re.compile(r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|`[^`]*`|\[[^]]*]|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_BY_NAME: Final = re.compile(r"\b(?:natural|using)\b", re.IGNORECASE)
+_QUOTES: Final = re.compile(r"""[]["'`]""")
 _ROW_NUMBERS: Final = ("rowid", "oid", "_rowid_")
 _MOST: Final = 40  # names that an error lists
 
 
-def hold(policy: Policy, schema: Schema, compile_: Compile) -> None:
-    """Nothing, where every limit of ``policy`` is on what is there.
+def hold(policy: Policy, schema: Schema, compile_: Compile) -> Policy:
+    """``policy``, where every limit is on what is there; columns generated from hidden ones are hidden with them.
 
     Args:
         compile_: prepares a query on the file, as ``SqlReader.compile``: the engine says how it reads a condition.
@@ -49,11 +52,34 @@ def hold(policy: Policy, schema: Schema, compile_: Compile) -> None:
         if table := schema.table(name):
             for condition in conditions:
                 _on_own_rows(condition, table, compile_)
+    return replace(policy, hidden=policy.hidden | frozenset(_generated(policy.hidden, schema)))
+
+
+def joins_by_name(sql: str) -> bool:
+    """Whether it holds NATURAL or USING: columns that are joined so are read without the engine's reporting them."""
+    return _BY_NAME.search(_QUOTED.sub(" ", sql)) is not None
 
 
 def quoted(name: str) -> str:
     """A name as SQL reads it, whatever it holds."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _generated(hidden: Iterable[str], schema: Schema) -> set[str]:
+    """Every generated column of a table whose definition names a hidden one again, after that column's own.
+
+    From which of them each is made, directly or through others, isn't told by the engine.
+    """
+    held = {name.lower() for name in hidden}
+    found = set()
+    for table in schema.tables:
+        bare = _QUOTES.sub("", table.definition)
+        for column in table.columns:
+            word = re.escape(_QUOTES.sub("", column.name))
+            once = len(re.findall(rf"(?<!\w){word}(?!\w)", bare, re.IGNORECASE)) == 1
+            if f"{table.name}.{column.name}".lower() in held and not once:
+                found |= {f"{table.name}.{other.name}" for other in table.columns if other.generated}
+    return found
 
 
 def _on_own_rows(condition: str, table: Table, compile_: Compile) -> None:

@@ -24,6 +24,7 @@ from workbench.records.sql import (
     Schema,
     Verdict,
 )
+from workbench.sqltools.limits import joins_by_name
 from workbench.sqltools.linter import lint
 from workbench.sqltools.plans import warnings
 
@@ -258,7 +259,8 @@ def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> N
     """Tables and columns by what the engine says it will read: aliases and stars hide nothing from it.
 
     What a view reads is the view's own; a name that WITH gives is no view. A virtual table, as of full-text search, and
-    the tables that it keeps hold copies of others' texts, which it tells by ways that the engine doesn't report.
+    the tables that it keeps hold copies of others' texts, which it tells by ways that the engine doesn't report; the
+    statistics of an index hold some, too. Nor does it report the columns of NATURAL and USING.
     """
     views = {table.name.lower() for table in schema.tables if table.kind == "view"}
     virtual = {table.name.lower() for table in schema.tables if table.kind == "virtual"}
@@ -270,15 +272,21 @@ def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> N
     allowed = {name.lower() for name in policy.tables} if policy.tables is not None else None
     filtered, hidden = {name.lower() for name in policy.filters}, {name.lower() for name in policy.hidden}
     foreign = [table for table in direct if allowed is not None and table not in allowed]
-    behind = sorted({table for table, _, view in reads if view in views} & filtered)
-    copies = sorted({t for t, _, _ in reads if t in virtual | shadows} - (allowed or set()))
-    restricted = bool(allowed is not None or filtered or hidden)
+    partly = bool(filtered or hidden)
+    if partly:  # what a view reads, and the samples of values that ANALYZE keeps
+        foreign += sorted({t for t, _, view in reads if view in views} & filtered)
+        foreign += [table for table in direct if table.startswith("sqlite_stat")]
+    copies = sorted({t for t, _, _ in reads if t in virtual | shadows} - (allowed or set())) if partly else []
+    restricted = bool(allowed is not None or partly)
     taken = sorted(_given_names(case) & {table.name.lower() for table in schema.tables}) if restricted else []
-    if taken:  # the engine would tell its reads as those of the view with that name
+    by_name = _joined_by_name(case, (reads, schema) if partly else None) if restricted else ""
+    if restricted and (case.tree is None or by_name):
+        case.say("tables", "refused", by_name or _unread())
+    elif taken:  # the engine would tell its reads as those of the view with that name
         case.say("tables", "refused", tr("The query gives the name of the table {table} anew.", table=taken[0]))
-    elif foreign or behind:
-        case.say("tables", "refused", tr("not allowed: {names}", names=", ".join(foreign or behind)))
-    elif copies and (filtered or hidden):
+    elif foreign:
+        case.say("tables", "refused", tr("not allowed: {names}", names=", ".join(foreign)))
+    elif copies:
         told = tr("{names} may hold what is held back elsewhere; --table lets it be read.", names=", ".join(copies))
         case.say("tables", "refused", told)
     else:
@@ -286,6 +294,22 @@ def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> N
     seen = sorted(f"{table}.{column}" for table, column, _ in compiled.reads if f"{table}.{column}" in hidden)
     state: ControlState = "refused" if seen else "kept" if hidden else "not_asked"
     case.say("columns", state, tr("not allowed: {names}", names=", ".join(seen)) if seen else "")
+
+
+def _joined_by_name(case: _Case, within: tuple[Sequence[tuple[str, str, str]], Schema] | None) -> str:
+    """Why no one can tell which columns are read, "" where the engine reports them all.
+
+    Args:
+        within: the reads and the schema, where views mustn't read everything either.
+    """
+    if joins_by_name(case.sql):
+        return tr("NATURAL and USING read columns without the engine's reporting them: join with ON.")
+    reads, schema = within or ((), Schema("", ()))
+    named = {name for table, _, view in reads for name in (table, view)}
+    views = [table for table in schema.tables if table.kind == "view" and table.name.lower() in named]
+    unsure = [view.name for view in views if joins_by_name(view.definition)]
+    told = ", ".join(unsure)
+    return tr("Joined with NATURAL or USING, whose reads aren't reported: {names}", names=told) if unsure else ""
 
 
 def _mentioned(case: _Case) -> set[str]:
