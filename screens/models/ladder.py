@@ -79,8 +79,8 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
             ("◆", tr("Pareto front: no other rung is at least as good in all and better in one")),
             ("*", tr("some tensors couldn't have their type")),
             ("✗", tr("it couldn't be made or measured: see its figures")),
-            ("±–", tr("too little text for an interval")),
-            ("±", tr("of t/s the sample standard deviation, else half a 95 % interval")),
+            ("[–]", tr("too little text for an interval")),
+            ("±", tr("sample standard deviation of the repetitions")),
         ]
 
     @property

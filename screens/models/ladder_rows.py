@@ -12,11 +12,11 @@ from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
 from workbench.benchmarks.exports import flag_words
 from workbench.i18n import tr
-from workbench.ladders.exports import estimate_words, margin_words, no_interval_words, rate_words, row_name
+from workbench.ladders.exports import estimate_words, no_interval_words, rate_words, row_name
 from workbench.ladders.planning import origin_words
 from workbench.ladders.report import decode_speed
 from workbench.records.benchmarks import Rate
-from workbench.records.ladders import LadderReport, LadderRow, TextScore
+from workbench.records.ladders import LadderReport, LadderRow
 
 
 def columns() -> list[Column]:
@@ -25,12 +25,14 @@ def columns() -> list[Column]:
         Column("", 1),
         Column(tr("quant"), 0),
         Column(tr("file"), 8, "right"),
-        Column(tr("memory"), 8, "right", keep=84),
-        Column("TTFT ms", 7, "right", keep=98),
+        Column(tr("memory"), 8, "right", keep=102),
+        Column("TTFT ms", 7, "right", keep=111),
         Column("t/s", 11, "right"),
-        Column(tr("perpl."), 11, "right", keep=92),
-        Column(tr("mean KL"), 13, "right"),
-        Column("p99", 5, "right", keep=78),
+        Column(tr("perpl."), 6, "right", keep=120),
+        Column("95 %", 15, "right", keep=140),
+        Column(tr("mean KL"), 7, "right"),
+        Column("95 %", 14, "right", keep=90),
+        Column("p99", 5, "right"),
         Column("top-1", 6, "right"),
         Column(tr("passed"), 6, "right", keep=70),
     ]
@@ -53,18 +55,18 @@ def _cells(report: LadderReport, row: LadderRow) -> tuple[Line, ...]:
         size(bench.rss) if bench and bench.rss else NONE,
         milliseconds(bench.ttft_ms.p50) if bench and bench.ttft_ms else NONE,
         speed(decode_speed(row, report.ladder.plan.bench)),
-        _margin(row.perplexity, 1),
-        _margin(found.kl if found else None, 3),
+        *_parts(estimate_words(row.perplexity, ".1f")),
+        *_parts(estimate_words(found.kl if found else None, ".3f")),
         f"{found.kl_p99.value:.2f}" if found else NONE,
         f"{found.same_top.value:.1%}" if found else NONE,
         _of(row.passed),
     )
 
 
-def _margin(found: TextScore | None, digits: int) -> Line:
-    """ "0.074 ±0.008", the margin dim."""
-    value, _, margin = margin_words(found, digits).partition(" ")
-    return (value, (f" {margin}", Tone.DIM)) if margin else (value, Tone.DIM)
+def _parts(estimate: str) -> tuple[Line, Line]:
+    """The value of "0.074 [0.066, 0.083]" and its interval, a column each: the table keeps the second where it can."""
+    value, _, interval = estimate.partition(" ")
+    return value, (interval, Tone.DIM)
 
 
 def _of(found: Rate | None) -> str:

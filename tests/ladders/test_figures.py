@@ -17,7 +17,7 @@ from tests.screens.fake_benchmarks import MANIFEST, WHEN
 from workbench.__main__ import open_desk
 from workbench.benchmarks.figures import figure
 from workbench.errors import NotFoundError, UsageError
-from workbench.ladders import deciding
+from workbench.ladders import deciding, exports
 from workbench.ladders.exports import export, front_words, table
 from workbench.ladders.figures import BLOCK, block_bootstrap, divergence, loss, saving
 from workbench.ladders.report import report
@@ -72,7 +72,7 @@ def test_one_passage_or_few_positions_give_no_interval_anywhere() -> None:
     assert found
     made = report(ladder(1000, 530), {}, {1: found}, {}, ())
     (_, cells) = table(made)[1]
-    assert [cells[n].rpartition(" ")[2] for n in (7, 8, 9, 10)] == ["±–", "±–", "±–", "[–]"]
+    assert [cells[n].rpartition(" ")[2] for n in (7, 8, 9, 10)] == ["[–]"] * 4
     bounds = [line.split(",")[6:8] for line in export(made, "csv").splitlines() if "mean" in line or ",kl," in line]
     assert bounds == [["", ""]]
     assert json.loads(export(made, "json"))["rows"][1]["divergence"]["kl"]["low"] is None
@@ -83,14 +83,32 @@ def test_one_passage_or_few_positions_give_no_interval_anywhere() -> None:
     assert "of perplexity" in told.open_words
 
 
+def test_a_figure_stands_with_the_ends_of_its_interval_which_is_lopsided() -> None:
+    """Half its width beside the value would tell other ends: a perplexity below 0, even."""
+    found = divergence([replace(uneven(0.9, blocks=4), window=n) for n in range(2)])
+    assert found
+    parts = ((7, found.perplexity, 2), (8, found.kl, 4), (9, found.kl_p99, 2))
+    made = report(ladder(1000, 530), {}, {1: found}, {}, ())
+    told = exports.row_words(made, made.rows[1])
+    for place, score, digits in parts:
+        assert score.low is not None
+        assert score.high is not None
+        assert abs(score.high + score.low - 2 * score.value) > 0.02 * score.value
+        words = f"{score.value:.{digits}f} [{score.low:.{digits}f}, {score.high:.{digits}f}]"
+        assert table(made)[1][1][place] == words
+        assert words in told
+        assert words in export(made, "markdown")
+
+
 def test_neighbours_that_go_together_widen_the_interval() -> None:
     """16 blocks, each all 0 or all 1: as uncertain as 16 values, not as 512."""
     together = np.repeat(np.arange(16) % 2, BLOCK).astype(float)
     mixed = np.tile([0.0, 1.0], 8 * BLOCK)
-    wide = block_bootstrap(together, lambda part: part.mean()).margin
-    assert wide is not None
-    assert wide > 0.15
-    assert block_bootstrap(mixed, lambda part: part.mean()).margin is None
+    wide = block_bootstrap(together, lambda part: part.mean())
+    assert wide.low is not None
+    assert wide.high is not None
+    assert wide.high - wide.low > 0.3
+    assert block_bootstrap(mixed, lambda part: part.mean()).low is None
 
 
 def test_a_bit_equal_model_loses_nothing() -> None:

@@ -64,13 +64,6 @@ def estimate_words(found: Estimate | TextScore | None, form: str) -> str:
     return f"{found.value:{form}} [" + (f"{found.low:{form}}, {found.high:{form}}]" if known else f"{NONE}]")
 
 
-def margin_words(found: TextScore | None, digits: int) -> str:
-    """ "0.074 ±0.008": half the interval's width; "0.074 ±–" without an interval."""
-    if found is None:
-        return NONE
-    return f"{found.value:.{digits}f} ±" + (NONE if found.margin is None else f"{found.margin:.{digits}f}")
-
-
 def no_interval_words(report: LadderReport) -> str:
     """Why figures stand without an interval, "" where all have one."""
     bare = [row.divergence for row in report.rows if row.divergence and row.divergence.log_ratio.low is None]
@@ -121,10 +114,10 @@ def _cells(report: LadderReport, row: LadderRow) -> list[str]:
         f"{bench.rss / MIB:,.0f} MiB" if bench and bench.rss else NONE,
         f"{bench.ttft_ms.p50:,.0f} ms" if bench and bench.ttft_ms else NONE,
         speed_words(decode_speed(row, report.ladder.plan.bench)),
-        margin_words(row.perplexity, 2),
-        margin_words(found.kl, 4) if found else NONE,
-        margin_words(found.kl_p99, 2) if found else NONE,
-        estimate_words(found.same_top, "0.1%") if found else NONE,
+        estimate_words(row.perplexity, ".2f"),
+        estimate_words(found.kl if found else None, ".4f"),
+        estimate_words(found.kl_p99 if found else None, ".2f"),
+        estimate_words(found.same_top if found else None, "0.1%"),
         estimate_words(row.loss, "+.3f"),
         rate_words(row.passed),
     ]

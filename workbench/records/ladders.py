@@ -168,11 +168,6 @@ class TextScore:
     high: float | None = None
     method: str = ""
 
-    @property
-    def margin(self) -> float | None:
-        """Half the interval's width."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
