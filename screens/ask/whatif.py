@@ -22,8 +22,8 @@ from workbench.records.answers import AskOptions, Decision, Trace
 from workbench.records.rerankers import NONE
 from workbench.records.retrieval import SearchOptions
 from workbench.records.traces import Move, WhatIf, WhatIfResult
-from workbench.traces.changes import parse_changes
-from workbench.traces.stages import cached_rerankings, settled, stage
+from workbench.traces.changes import nothing_ranked, parse_changes
+from workbench.traces.stages import cached_rerankings, stage
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -39,7 +39,7 @@ class Tuning:
     """Settings that differ from what a question was asked with, for the questions that follow in this session.
 
     Attributes:
-        changes: (name, value) by the names of ``WhatIf``, weights as "lexical" and "dense", and "threshold".
+        changes: (name, value) by the names of ``WhatIf``, weights as "lexical" and "dense".
     """
 
     changes: tuple[tuple[str, Any], ...]
@@ -125,15 +125,15 @@ def all_switches(lexical: int = 50, dense: int = 50, rerankers: Sequence[str] = 
     ]
 
 
-def values_of(settings: WhatIf, threshold: float | None) -> dict[str, Any]:
+def values_of(settings: WhatIf) -> dict[str, Any]:
     """Settings by the names of the switches."""
     whole = {one.name: getattr(settings, one.name) for one in fields(settings) if one.name != "weights"}
-    return whole | dict(settings.weights) | {"threshold": threshold}
+    return whole | dict(settings.weights)
 
 
 def settings_from(values: dict[str, Any]) -> WhatIf:
-    """The other way round; τ is no part of it."""
-    told = {name: value for name, value in values.items() if name not in ("lexical", "dense", "threshold")}
+    """The other way round."""
+    told = {name: value for name, value in values.items() if name not in ("lexical", "dense")}
     return WhatIf(**told, weights=(("lexical", values["lexical"]), ("dense", values["dense"])))
 
 
@@ -199,11 +199,10 @@ class WhatIfScreen(ModalScreen[Tuning]):
         self._jobs.read(self, lambda: self._desk.inspector.settings(self._trace), self._begin)
 
     def _begin(self, settings: WhatIf) -> None:
-        ask, _ = settled(self._trace)
-        self._before = values_of(settings, ask.threshold)
+        self._before = values_of(settings)
         self._now = self._before | (dict(self._tuning.changes) if self._tuning else {})
         if self._change:
-            self._now |= values_of(parse_changes(self._change, settings), ask.threshold)
+            self._now |= values_of(parse_changes(self._change, settings))
         self._switches = {
             switch.name: switch
             for switch in all_switches(settings.lexical_k, settings.dense_k, list(cached_rerankings(self._trace)))
@@ -223,8 +222,8 @@ class WhatIfScreen(ModalScreen[Tuning]):
             wanted["fusion"] = "weights"
         if wanted["evidence"] > wanted["k"]:  # no more is kept than is offered
             wanted |= {"evidence": wanted["k"]} if name == "k" else {"k": wanted["evidence"]}
-        if not (wanted["lexical_k"] or wanted["dense_k"]):
-            self.notify(tr("With both lanes off there is nothing to rank."), severity="warning", timeout=3)
+        if problem := nothing_ranked(settings_from(wanted)):
+            self.notify(problem, severity="warning", timeout=3)
             return
         self._now = wanted
         self._submit()
@@ -317,13 +316,12 @@ class WhatIfScreen(ModalScreen[Tuning]):
         """The support of this evidence against τ, and what it was."""
         if made is None:
             return []
-        tau = made.threshold if self._now["threshold"] is None else self._now["threshold"]
-        enough = made.support >= tau
+        enough = made.support >= made.threshold
         sign, verdict = ("≥", tr("answers")) if enough else ("<", tr("abstains"))
         now, then = f"{made.support:.2f}", stage(self._trace, "decision", Decision)
         before = then.support if then and then.parts else made.support
         was = f"{before if self._support is None else self._support:.2f}"
-        told: list[Line] = [(f"\ns {now} {sign} τ {tau:.2f}: {verdict}", Tone.GOOD if enough else Tone.WARN)]
+        told: list[Line] = [(f"\ns {now} {sign} τ {made.threshold:.2f}: {verdict}", Tone.GOOD if enough else Tone.WARN)]
         return [*told, ("  " + tr("s was {support}", support=was), Tone.DIM)] if was != now else told
 
 

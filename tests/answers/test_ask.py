@@ -18,12 +18,22 @@ from workbench.answers.manifest import new_trace_id
 from workbench.answers.prompt import fingerprint
 from workbench.errors import EngineError, FilterError, NotFoundError, UsageError
 from workbench.ports import Cancel, Embedder, Store
-from workbench.records.answers import Answer, AskOptions, Context, Decision, Generation, Outcome, Trace
+from workbench.records.answers import (
+    EMBEDDER_START,
+    Answer,
+    AskOptions,
+    Context,
+    Decision,
+    Generation,
+    Outcome,
+    Trace,
+)
 from workbench.records.corpus import Recipe
 from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.analysis import analyse
 from workbench.retrieval.search import Searcher
 from workbench.traces.stages import evidence_of
+from workbench.traces.telling import told_span
 
 SEARCH = SearchOptions(NAME)
 QUESTION = "How many books may a reader borrow?"
@@ -333,6 +343,22 @@ def test_documents_give_no_orders(store: Store) -> None:
     assert got.claims[0].level == "supported"
     quoted = answer(ask(store, "What is the vault code policy for visitors?"), "answered")
     assert "vault codes. [F1]" in quoted.text
+
+
+def test_the_start_of_the_embedder_is_none_of_the_lanes_time(store: Store) -> None:
+    class Slow(HashEmbedder):
+        def start(self) -> None:
+            threading.Event().wait(0.02)
+
+    span = ask(store, "What is the enrolment fee?", embedder=Slow())[-1].span("dense")
+    assert span is not None
+    assert span.metadata[EMBEDDER_START] >= 20
+    told = told_span(span)
+    assert told is not None
+    assert told[2].startswith("before it, the embedder started: ")
+    ready = ask(store, "What is the enrolment fee?", embedder=HashEmbedder())[-1].span("dense")
+    assert ready is not None
+    assert not ready.metadata
 
 
 def test_a_failing_embedder_costs_one_lane(store: Store) -> None:

@@ -132,7 +132,9 @@ def test_the_trace_has_the_stage_and_what_if_takes_it_away(desk: Desk) -> None:
     off = desk.inspector.what_if(trace, "rerank=off")
     assert [hit.chunk_id for hit in off.hits] == [hit.chunk_id for hit in sorted(told.hits, key=lambda h: h.before)]
     assert what_if(material, settings_of(trace)).hits[0].rerank_score == 5
-    other = desk.inspector.what_if(trace, "rerank=bookish")
+    with pytest.raises(UsageError, match="no scores of “bookish”"):
+        desk.inspector.what_if(trace, "rerank=bookish")
+    other = desk.inspector.what_if(trace, replace(material.settings, rerank="bookish"))  # in force on the screen
     assert other.notes == ("The trace holds no scores of bookish: ask again with it.",)
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.embedders import HashEmbedder
 from tests.library import NAME
 from tests.traces.conftest import QUESTION, Ask
-from workbench.answers.support import THRESHOLD_SETTING
+from workbench.answers.support import THRESHOLD, THRESHOLD_SETTING
 from workbench.ports import Store
 from workbench.records.answers import AskOptions, Decision
 from workbench.records.retrieval import SearchOptions
@@ -62,6 +62,17 @@ def test_a_search_that_was_not_asked_is_held_against_the_calibrated_threshold(
     made = inspector.weighed(live, inspector.what_if(live, "")).decision
     assert made is not None
     assert (made.threshold, made.outcome) == (0.99, "low_support")
+    tried = inspector.weighed(live, inspector.what_if(live, "threshold=0.1")).decision
+    assert tried is not None
+    assert (tried.threshold, tried.outcome) == (0.1, "answered")
+
+
+def test_the_threshold_of_its_own_is_the_collections(ask: Ask, inspector: Inspector) -> None:
+    trace = ask()  # with τ = 0
+    for changes, threshold in (("", 0.0), ("threshold=own", THRESHOLD)):
+        made = inspector.weighed(trace, inspector.what_if(trace, changes)).decision
+        assert made is not None
+        assert made.threshold == threshold
 
 
 def test_of_documents_that_are_gone_it_is_not_told(store: Store, ask: Ask, inspector: Inspector) -> None:

@@ -174,7 +174,8 @@ def test_a_trace_without_a_ranking_has_nothing_to_try(store: Store, ask: Ask) ->
     "changes",
     [
         *("speed=3", "k0=-1", "k0=many", "evidence=0", "mmr=2", "mmr=nan", "order=worst", "lexical=on", "rerank="),
-        *("=", "k0", "lexical=off,dense=off", "fusion=sum", "budget=0", "lexical.weight=-1"),
+        *("=", "k0", "lexical=off,dense=off", "fusion=sum", "budget=0", "lexical.weight=-1", "rerank=bogus"),
+        *("lexical.weight=0,dense.weight=0", "dense=off,lexical.weight=0", "threshold=2", "threshold=off"),
     ],
 )
 def test_changes_that_make_no_sense_are_refused(store: Store, ask: Ask, changes: str) -> None:

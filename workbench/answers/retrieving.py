@@ -9,7 +9,7 @@ from workbench.answers.growth import Growth
 from workbench.ports import Cancel, Generator, Store
 from workbench.queries.spelling import corrected
 from workbench.queries.transforming import Target, Transformer
-from workbench.records.answers import Outcome, Trace
+from workbench.records.answers import EMBEDDER_START, Outcome, Trace
 from workbench.records.corpus import Index
 from workbench.records.retrieval import (
     Analysis,
@@ -87,11 +87,13 @@ class Retrieval:
             raise NoAnswerError("filtered_out")
         target = Target(index, where, self._options)
         self.transformer = Transformer(self._engines.store, searcher, self._engines.generator, target, self._cancel)
+        starting = searcher.start_embedder(index, self.analysis, self._options)
         for lane in wanted_lanes(self._options):
             growth.begin()
             found = searcher.lane(lane, index, self.analysis, where, self._options)
             self.lanes = (*self.lanes, found)
-            yield growth.span(lane, found)
+            began = {EMBEDDER_START: starting} if lane == "dense" and starting >= 1 else {}
+            yield growth.span(lane, found, **began)
         yield from self._transformed()
         return (yield from self._ranked(index))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
@@ -344,6 +344,10 @@ Stage: TypeAlias = (
     | Decision
     | None
 )
+
+
+EMBEDDER_START: Final = "embedder_start_ms"
+"""Metadata of the dense span whose question started the embedder's process: how long that took, before the span."""
 
 
 @dataclass(frozen=True, slots=True)

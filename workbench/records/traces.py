@@ -21,7 +21,7 @@ class WhatIf:
         weights: of the lanes, where the fusion is by weights.
         rerank: the reranker whose order is kept, for those of its hits that the fusion still has; "none" for none.
         k: first hits offered to the context; never fewer than ``evidence``.
-        mmr, evidence, budget, order, duplicates, parents: as ``AskOptions`` has them.
+        mmr, evidence, budget, order, duplicates, parents, threshold: as ``AskOptions`` has them.
     """
 
     lexical_k: int
@@ -37,6 +37,7 @@ class WhatIf:
     order: EvidenceOrder
     duplicates: bool | None = None
     parents: bool | None = None
+    threshold: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

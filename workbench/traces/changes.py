@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Final, NoReturn, TypeAlias
 
@@ -10,26 +10,30 @@ from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.records.answers import EvidenceOrder
 from workbench.records.rerankers import LATE, NONE
-from workbench.records.retrieval import Lane
+from workbench.records.retrieval import Lane, RerankMode
 from workbench.records.traces import WhatIf
 
 OFF: Final = "off"
+_OWN: Final = "own"
 ORDERS: Final[Mapping[str, EvidenceOrder]] = {"first": "best_first", "last": "best_last", "edges": "edges"}
 
 _Change: TypeAlias = Callable[[WhatIf, str], WhatIf]
 
 
-def parse_changes(written: str, settings: WhatIf) -> WhatIf:
+def parse_changes(written: str, settings: WhatIf, rerankers: Collection[RerankMode] = ()) -> WhatIf:
     """``settings`` with the changes of ``written``: ``name=value`` pairs between commas.
 
     Names: lexical.k, dense.k, lexical, dense (off), fusion (rrf, weights), k0, lexical.weight, dense.weight (a weight
-    implies fusion=weights), rerank (on, off, a reranker that
-    the trace has scores of), k, evidence, mmr (0–1, off), budget (tokens, off), order (first, last,
-    edges), duplicates, parents (on, off).
+    implies fusion=weights), rerank (on, off, one of ``rerankers``), k, evidence, mmr (0–1, off), budget (tokens, off),
+    order (first, last, edges), duplicates, parents (on, off), threshold (0–1, own: the collection's).
+
+    Args:
+        rerankers: that the trace has scores of, beside the one of ``settings``.
 
     Raises:
         UsageError: a name isn't known, or its value makes no sense.
     """
+    scored = dict.fromkeys((NONE, settings.rerank, *rerankers))
     for pair in filter(None, (part.strip() for part in written.split(","))):
         name, _, value = (part.strip() for part in pair.partition("="))
         change = _CHANGES.get(name)
@@ -40,9 +44,22 @@ def parse_changes(written: str, settings: WhatIf) -> WhatIf:
         except (ValueError, KeyError):
             takes = _TAKES[name.partition(".")[2] or name]
             _fail(tr("“{value}” is no value for “{name}”, which takes {takes}.", value=value, name=name, takes=takes))
-    if not (settings.lexical_k or settings.dense_k):
-        _fail(tr("With both lanes off there is nothing to rank."))
+    if settings.rerank not in scored:
+        names = ", ".join(OFF if name == NONE else name for name in scored)
+        _fail(tr("The trace holds no scores of “{name}”. Rerankers: {names}.", name=settings.rerank, names=names))
+    if problem := nothing_ranked(settings):
+        _fail(problem)
     return settings
+
+
+def nothing_ranked(settings: WhatIf) -> str:
+    """Why no hit could be ranked under ``settings``, "" when some can."""
+    most: Mapping[Lane, int] = {"lexical": settings.lexical_k, "dense": settings.dense_k}
+    if not any(most.values()):
+        return tr("With both lanes off there is nothing to rank.")
+    if settings.fusion == "weights" and not any(weight for lane, weight in settings.weights if most[lane]):
+        return tr("With no weight on any lane there is nothing to rank.")
+    return ""
 
 
 def _fail(problem: str) -> NoReturn:
@@ -123,6 +140,7 @@ _CHANGES: Final[Mapping[str, _Change]] = {
     "order": lambda s, value: replace(s, order=ORDERS[value]),
     "duplicates": lambda s, value: replace(s, duplicates={"on": True, OFF: None}[value]),
     "parents": lambda s, value: replace(s, parents={"on": None, OFF: False}[value]),
+    "threshold": lambda s, value: replace(s, threshold=None if value == _OWN else _real(value, 1)),
 }
 _TAKES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("k", "evidence"), "1, 2, 3 …"),
@@ -131,6 +149,7 @@ _TAKES: Final[Mapping[str, str]] = {
     "weight": "0 … 1000000",
     "fusion": "rrf, weights",
     "rerank": "on, off, late …",
+    "threshold": f"0 … 1, {_OWN}",
     "mmr": "0 … 1, off",
     "budget": "1, 2, 3 …, off",
     "order": ", ".join(ORDERS),

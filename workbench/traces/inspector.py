@@ -20,7 +20,7 @@ from workbench.traces.compare import compare_traces
 from workbench.traces.fates import Fates, fates
 from workbench.traces.live import searched
 from workbench.traces.outcomes import of_tables
-from workbench.traces.stages import final_hits, settled
+from workbench.traces.stages import cached_rerankings, final_hits, settled
 from workbench.traces.weighing import Weigher
 from workbench.traces.what_if import Material, what_if
 
@@ -89,8 +89,9 @@ class Inspector:
             UsageError: the trace has no ranking, or a change makes no sense.
         """
         material = self._of(trace)
-        chosen = parse_changes(changes, material.settings) if isinstance(changes, str) else changes
-        return what_if(material, chosen)
+        if isinstance(changes, str):
+            changes = parse_changes(changes, material.settings, cached_rerankings(material.trace))
+        return what_if(material, changes)
 
     def weighed(self, trace: str | Trace, result: WhatIfResult) -> WhatIfResult:
         """A what-if of the trace with the support of its evidence; sentences that are new to it are embedded."""

@@ -11,7 +11,17 @@ from functools import cache
 from typing import Any, Final
 
 from workbench.i18n import amounts, language, tr
-from workbench.records.answers import Context, Decision, Generation, Judged, Ledger, Prompt, Stage, TraceSpan
+from workbench.records.answers import (
+    EMBEDDER_START,
+    Context,
+    Decision,
+    Generation,
+    Judged,
+    Ledger,
+    Prompt,
+    Stage,
+    TraceSpan,
+)
 from workbench.records.queries import EvidenceCheck, FollowUp
 from workbench.records.rerankers import LATE
 from workbench.records.retrieval import Analysis, FilterResult, FusionResult, LaneResult, RerankResult, Transformed
@@ -40,7 +50,12 @@ def told_span(span: TraceSpan) -> tuple[str, str, str] | None:
         flow = "✗" if error else "✓ " + rows_told(int(span.metadata.get("rows", 0)))
         return tr("query {number}", number=span.name.removeprefix("sql_")), flow, error
     line = told(span.output)
-    return (stage_name(span.name), *line) if line else None
+    if line is None:
+        return None
+    flow, note = line
+    started = span.metadata.get(EMBEDDER_START)
+    start = tr("before it, the embedder started: {ms} ms", ms=f"{started:,.0f}") if started else ""
+    return stage_name(span.name), flow, " · ".join(filter(None, (note, start)))
 
 
 def told_ledger(parts: Ledger, named: bool = True) -> str:

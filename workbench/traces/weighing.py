@@ -31,16 +31,21 @@ class Weigher:
 
     def weighed(self, result: WhatIfResult) -> WhatIfResult:
         """``result`` with its decision; a note instead where its index or a document is gone."""
-        made = stage(self.trace, "decision", Decision)
-        ask, _ = settled(self.trace)
-        given = made.threshold if made else ask.threshold
-        tau = threshold(self._store, self.trace.manifest.collection) if given is None else given
+        given = result.settings.threshold
+        tau = self._own_threshold() if given is None else given
         support = self._support(result)
         if support is None:
             note = tr("How far this evidence answers can't be told: its index or a document of it is gone.")
             return replace(result, notes=(*result.notes, note))
         outcome: Outcome = "answered" if support.score >= tau else "low_support"
         return replace(result, decision=Decision(outcome, support.score, tau, support.parts))
+
+    def _own_threshold(self) -> float:
+        """The collection's τ: as the question met it, unless it was asked with another one."""
+        made = stage(self.trace, "decision", Decision)
+        ask, _ = settled(self.trace)
+        met = made is not None and ask.threshold is None
+        return made.threshold if made and met else threshold(self._store, self.trace.manifest.collection)
 
     def _support(self, result: WhatIfResult) -> Support | None:
         index = self._store.corpus.current_index(self.trace.manifest.collection)

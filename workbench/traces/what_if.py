@@ -162,6 +162,7 @@ def settings_of(trace: Trace) -> WhatIf:
         order=ask.order,
         duplicates=ask.duplicates,
         parents=ask.parents,
+        threshold=ask.threshold,
     )
 
 
