@@ -98,7 +98,7 @@ def speed(found: Figure | None, digits: int = 1) -> Line:
     """ "84.1 ±1.2", the spread dim."""
     if found is None:
         return (NONE, Tone.DIM)
-    return (f"{found.mean:,.{digits}f}", (f" ±{found.sd:,.{digits}f}" if found.n > 1 else "", Tone.DIM))
+    return (f"{found.mean:,.{digits}f}", ("" if found.sd is None else f" ±{found.sd:,.{digits}f}", Tone.DIM))
 
 
 def _of(found: Rate | None) -> str:

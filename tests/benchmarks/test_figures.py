@@ -37,7 +37,7 @@ def test_the_interval_of_five_is_students() -> None:
 
 def test_one_repetition_has_no_interval_and_none_has_no_figure() -> None:
     found = figure([80.0])
-    assert (found.low, found.high, found.sd) == (None, None, 0.0)
+    assert (found.low, found.high, found.sd) == (None, None, None)
     with pytest.raises(ValueError, match="needs a value"):
         figure([])
 

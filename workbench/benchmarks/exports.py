@@ -79,7 +79,7 @@ def speed_words(found: Figure | None) -> str:
     """ "84.1 ± 1.2": mean and sample standard deviation; a single repetition has none."""
     if found is None:
         return NONE
-    return f"{found.mean:.1f}" + (f" ± {found.sd:.1f}" if found.n > 1 else "")
+    return f"{found.mean:.1f}" + ("" if found.sd is None else f" ± {found.sd:.1f}")
 
 
 def _times(found: Percentiles | None) -> str:

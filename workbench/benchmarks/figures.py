@@ -42,7 +42,7 @@ def figure(values: Sequence[float]) -> Figure:
         raise ValueError("a figure needs a value")
     n, mean = len(values), fmean(values)
     if n == 1:
-        return Figure(mean, 0.0, 1, values=tuple(values))
+        return Figure(mean, None, 1, values=tuple(values))
     sd = stdev(values)
     half = t_quantile(n - 1) * sd / math.sqrt(n)
     low = max(0.0, mean - half) if min(values) >= 0 else mean - half

@@ -146,13 +146,13 @@ class Figure:
     """Repetitions of one test of one model.
 
     Attributes:
-        sd: sample standard deviation, Σ(x − mean)² over n − 1; 0 for a single repetition.
+        sd: sample standard deviation, Σ(x − mean)² over n − 1; None for a single repetition.
         low, high: 95 % interval of the mean (Student's t); None for a single repetition.
         rank: 1 for the fastest of the bench; models whose intervals overlap the best of them share it; 0 for no rank.
     """
 
     mean: float
-    sd: float
+    sd: float | None
     n: int
     low: float | None = None
     high: float | None = None
