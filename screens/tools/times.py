@@ -11,7 +11,7 @@ from workbench.i18n import tr
 from workbench.records.money import LatencyFit, Waterfall
 from workbench.records.usage import Call, Forecast
 from workbench.usage.times import call_phases, trace_phases
-from workbench.usage.words import fit_words, forecast_words, marks_told, near, phase_lines
+from workbench.usage.words import fit_words, flaw_words, forecast_words, marks_told, near, phase_lines
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -73,13 +73,16 @@ def _foretold(call: Call, forecast: Forecast | None, fit: LatencyFit | None) -> 
         lines += [f" {forecast_words(forecast)}"]
     if fit is None:
         return [*lines, ("\n" + tr("Too few calls, or too much alike, to tell α from β."), Tone.DIM)]
+    marked = [(f"\n{told}", Tone.DIM) for told in (marks_told(fit.estimated),) if told]
+    predicted = fit.predict(call.usage.fresh, call.usage.output)
+    if predicted is None:
+        return [*lines, f"\n{fit_words(fit)}", (f"\n{flaw_words(fit)}", Tone.WARN), *marked]
     about = near(call.usage.estimated)
     said = tr(
         "{fresh} fresh and {output} written: {predicted} ms predicted, {measured} ms measured",
         fresh=about + count(call.usage.fresh),
         output=about + count(call.usage.output),
-        predicted=f"{near(fit.estimated)}{fit.predict(call.usage.fresh, call.usage.output):,.0f}",
+        predicted=f"{near(fit.estimated)}{predicted:,.0f}",
         measured=f"{call.total_ms:,.0f}",
     )
-    marked = marks_told(fit.estimated)
-    return [*lines, f"\n{fit_words(fit)}", f"\n{said}", *([(f"\n{marked}", Tone.DIM)] if marked else [])]
+    return [*lines, f"\n{fit_words(fit)}", f"\n{said}", *marked]

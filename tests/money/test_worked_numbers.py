@@ -25,6 +25,7 @@ from workbench.money.costs import (
 from workbench.money.times import MeasuredCall, effective_success, fit_latency, in_system, latency, waterfall
 from workbench.money.vectors import vector_bytes
 from workbench.records.money import Price, Usage
+from workbench.usage.words import flaw_words
 
 PRICE = Price("somebody", "some-model", "EUR", 2.0, 8.0, date(2026, 1, 1), cache_read=0.5, cache_write=2.5)
 
@@ -162,6 +163,20 @@ def test_alpha_and_beta_are_found_again_in_calls_made_from_them() -> None:
 def test_calls_that_cannot_tell_alpha_from_beta_give_no_fit() -> None:
     assert fit_latency([MeasuredCall(100, o, 5.0 * o) for o in (1, 2, 3, 4, 5)]) is None
     assert fit_latency([MeasuredCall(1, 2, 3), MeasuredCall(4, 5, 6), MeasuredCall(9, 8, 7)]) is None
+
+
+def test_a_line_that_takes_time_off_or_explains_little_predicts_nothing() -> None:
+    prompts, alike = [(100, 10), (3_000, 900), (800, 50), (2_000, 5)], [(100, 10), (110, 10), (100, 11), (105, 12)]
+    faster = fit_latency([MeasuredCall(f, o, 9_000 - 2 * f + 5 * o) for f, o in prompts])
+    loose = fit_latency(
+        [MeasuredCall(f, o, ms) for (f, o), ms in zip(alike * 2, (20, 21, 21, 22, 9, 9, 9, 9), strict=True)]
+    )
+    assert faster is not None
+    assert (faster.flaw, faster.predict(8_000, 1)) == ("negative", None)
+    assert "below 0" in flaw_words(faster)
+    assert loose is not None
+    assert loose.predict(100, 10) is None
+    assert flaw_words(loose)
 
 
 def test_ten_million_vectors_of_768_dimensions() -> None:

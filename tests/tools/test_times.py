@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -49,3 +50,8 @@ async def test_times_stand_on_a_small_screen_whole(language: str, monkeypatch: p
         assert app.screen.query_one(".dialog").max_scroll_y == 0, shown
         assert "20,000.0 ms" in shown
         assert "20,000 ms" in shown.splitlines()[-2]
+        app.push_screen(times_dialog(replace(FULLEST, fit=LatencyFit(-219.0, 0.412, 12.21, 31, 100.0, 0.948))))
+        await settle(pilot)
+        shown = screen_text(app)
+        assert app.screen.query_one(".dialog").max_scroll_y == 0, shown
+        assert ("Nothing is predicted" if language == "en" else "No se predice nada") in shown

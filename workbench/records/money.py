@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,15 @@ class LatencyFit:
     r2: float | None
     estimated: bool | None = False
 
-    def predict(self, fresh: int, output: int) -> float:
-        """Milliseconds."""
+    @property
+    def flaw(self) -> Literal["", "negative", "loose"]:
+        """Why it foretells nothing: a part takes time off (by more than rounding), or it explains less than half."""
+        if min(self.fixed_ms, self.alpha_ms, self.beta_ms) < -1e-6:
+            return "negative"
+        return "loose" if self.r2 is not None and self.r2 < 0.5 else ""
+
+    def predict(self, fresh: int, output: int) -> float | None:
+        """Milliseconds; None where it has a ``flaw``."""
+        if self.flaw:
+            return None
         return self.fixed_ms + self.alpha_ms * fresh + self.beta_ms * output

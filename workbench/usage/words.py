@@ -26,6 +26,15 @@ def fit_words(fit: LatencyFit) -> str:
     return f"L0 {fit.fixed_ms:,.0f} ms · {slopes} · R² {r2} · n {fit.calls}"
 
 
+def flaw_words(fit: LatencyFit) -> str:
+    """Why nothing is predicted by it, "" where it can be."""
+    told = {
+        "negative": tr("Nothing is predicted: a part is below 0, as no time is."),
+        "loose": tr("Nothing is predicted: it explains less than half of the times."),
+    }
+    return told.get(fit.flaw, "")
+
+
 def forecast_words(forecast: Forecast) -> str:
     """The medians, and how well they foretell."""
     return tr(

@@ -19,7 +19,7 @@ from workbench.records.money import Price, Spent, Usage, Waterfall
 from workbench.records.usage import Call, UsageSum
 from workbench.usage.ledger import GROUPS, Group
 from workbench.usage.times import call_phases, trace_phases
-from workbench.usage.words import fit_words, forecast_words, marks_told, near, phase_lines, phase_name
+from workbench.usage.words import fit_words, flaw_words, forecast_words, marks_told, near, phase_lines, phase_name
 
 BAR: int = 30
 
@@ -154,7 +154,7 @@ def latency(
             tr("workbench usage lists it."),
         )
     if as_json:
-        print_json({"fit": fit, "forecast": medians})
+        print_json({"fit": fit, "flaw": fit.flaw if fit else None, "forecast": medians})
         return
     say(forecast_words(medians))
     if fit is None:
@@ -163,9 +163,11 @@ def latency(
     say(fit_words(fit))
     if told := marks_told(fit.estimated):
         say(told)
-    if fresh is not None and output is not None:
-        predicted = f"{near(fit.estimated)}{fit.predict(fresh, output):,.0f}"
-        say(tr("{fresh} fresh and {output} written: {ms} ms", fresh=fresh, output=output, ms=predicted))
+    if told := flaw_words(fit):
+        say(told)
+    if fresh is not None and output is not None and (predicted := fit.predict(fresh, output)) is not None:
+        ms = f"{near(fit.estimated)}{predicted:,.0f}"
+        say(tr("{fresh} fresh and {output} written: {ms} ms", fresh=fresh, output=output, ms=ms))
 
 
 def _only_place(calls: Sequence[Call]) -> str:
