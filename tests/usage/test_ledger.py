@@ -232,5 +232,8 @@ def test_a_question_s_waterfall_has_its_searching_its_model_and_its_checks() -> 
     far = replace(manifest, settings={SERVER_SETTING: "http://gpu-box:8000"})
     served = trace_phases(Trace("t", DAY, "q", far, (replace(spans[1], output=timed),)))
     assert {p.name: p.ms for p in served.phases}["network"] == 10
+    tried = [TraceSpan(f"sql_{n}", 150.0 * n, 120.0, said, {"sql": "SELECT 1"}) for n in (1, 2)]
+    of_tables = trace_phases(Trace("t", DAY, "q", manifest, (TraceSpan("schema", 0.0, 150.0, None), *tried)))
+    assert {p.name: p.ms for p in of_tables.phases} == {"tools": 220, "first": 60, "decode": 140}
     bars = [line.partition("ms  ")[2] for line in phase_lines(parts, 35)]
     assert bars == ["█" * 10, " " * 10 + "█" * 6, " " * 16 + "█" * 14, " " * 30 + "█" * 5, ""]

@@ -121,7 +121,7 @@ def ask(
         except QueryError as failed:
             error = failed.message
         facts = _facts(written, result, error) | ({"stopped": True} if stopped else {})
-        trace = trace.grow(TraceSpan(f"sql_{number}", start, _since(began) - start, None, {"sql": sql}, facts))
+        trace = trace.grow(TraceSpan(f"sql_{number}", start, _since(began) - start, written, {"sql": sql}, facts))
         if result is not None or stopped or number == MOST_ATTEMPTS:
             break
         yield SqlAsked(trace, verdict)

@@ -269,7 +269,7 @@ def _generation(found: Generation, trace: Trace) -> Attributes:
 
 def _problem(span: TraceSpan) -> str:
     if isinstance(span.output, Generation):
-        return span.output.error if span.output.state == "error" else ""
+        return span.output.error if span.output.state == "error" else attempt_error(span)
     return attempt_error(span)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 
 from workbench.answers.manifest import SERVER_SETTING
@@ -38,14 +39,21 @@ def _phases(call: Call) -> dict[str, float]:
 
 
 def trace_phases(trace: Trace) -> Waterfall:
-    """A question's time: searching and all else before the answer as tools, then the model, then the checks."""
+    """A question's time: the model's calls, the checks after the last one, and all else, as searching, as tools.
+
+    A query that a model wrote runs in the span it was written in.
+    """
     total = max((span.start_ms + span.duration_ms for span in trace.spans), default=0.0)
+    spent: Counter[str] = Counter()
+    last = total
     for span in trace.spans:
-        if isinstance(span.output, Generation):
-            model = _phases(_as_call(trace, span.output, span.duration_ms))
-            checks = total - span.start_ms - span.duration_ms
-            return waterfall(total, {"tools": span.start_ms, **model, "checks": max(0.0, checks)})
-    return waterfall(total, {"tools": total})
+        if isinstance(said := span.output, Generation):
+            took = span.duration_ms if span.name == "generation" else min(said.duration_ms, span.duration_ms)
+            spent.update(_phases(_as_call(trace, said, took)))
+            spent["tools"] -= took
+            last = span.start_ms + span.duration_ms
+    spent["tools"] += last
+    return waterfall(total, {name: max(0.0, ms) for name, ms in {**spent, "checks": total - last}.items()})
 
 
 def _as_call(trace: Trace, said: Generation, spent_ms: float) -> Call:
