@@ -190,6 +190,8 @@ def _row(one: Standing) -> Row:
         against = ("★ " + tr("best"), Tone.GOOD)
     elif one.overlaps:
         against = ("≈ " + tr("intervals overlap"), Tone.DIM)
+    elif one.unranked:
+        against = ("≠ " + tr("other cases"), Tone.DIM)
     cells: tuple[Line, ...] = (
         str(run.id),
         run_words(run),
@@ -209,7 +211,7 @@ def draw(found: Sequence[Standing], width: int) -> Content:
     ends = [describe(known[0][0].name).text(end) for end in (low, high)]
     lines: list[Line] = [(" " * (label + 4) + ends[0] + ends[1].rjust(room - len(ends[0])), Tone.DIM)]
     for one, estimate in known:
-        tone = Tone.GOOD if one.best else Tone.DIM if one.overlaps else Tone.ACCENT
+        tone = Tone.GOOD if one.best else Tone.DIM if one.overlaps or one.unranked else Tone.ACCENT
         bar = whisker(estimate, low, high, room)
         lines.append((f"{shorten(_label(one.run), label):<{label}}  ", (f"{mark(one)} ", tone), (bar, tone)))
     return Content("\n").join([*map(content, lines), content("\n", verdict_of(found))])

@@ -107,6 +107,17 @@ def test_settings_differ_by_their_own_names_and_titles_are_no_cause() -> None:
     assert any("chance" in warning for warning in same.warnings)
 
 
+def test_a_stored_threshold_and_the_same_one_given_are_no_difference() -> None:
+    chain = RunConfig("faq", layer="chain")
+    stored = run(1, chain, settings={**MANIFEST.settings, "support.threshold": 0.9})
+    given, other = (run(2, replace(chain, ask=AskOptions(threshold=value))) for value in (0.9, 0.5))
+    assert differences(stored, given) == ()
+    assert differences(stored, other) == ("ask.threshold",)
+    assert differences(stored, run(3, chain, settings={**MANIFEST.settings, "support.threshold": 0.5})) == (
+        "support.threshold",
+    )
+
+
 def test_passing_is_not_the_same_in_two_layers() -> None:
     told = "One run passes a case when its gold is found"
     found = compare_runs(

@@ -28,6 +28,7 @@ from workbench.evals.reporting.markup import (
     to_markdown,
     without_escapes,
 )
+from workbench.evals.reporting.naming import run_words
 from workbench.evals.reporting.reports import (
     comparison_page,
     decision_markdown,
@@ -224,22 +225,20 @@ def test_runs_of_several_k_stand_in_one_column_each_with_its_own() -> None:
 
 def test_a_ranking_puts_the_best_first_and_those_without_the_metric_last() -> None:
     lacking = make_report(run(9, RunConfig("faq", title="none")), [result("a", None)], [])
-    table = to_latex(
-        ranking([lacking, _report(20, 1, "worse"), _report(35, 2, "better")], ["recall@5", "latency_p95_ms"])
-    )
+    table = to_latex(ranking([lacking, _report(20, 1, "worse"), _report(35, 2, "better")]))
     rows = table.splitlines()[4:7]
     assert [row.split(" & ")[0] for row in rows] == [r"\#2 better", r"\#1 worse", r"\#9 none"]
     assert "0.875 [0.739, 0.945]" in rows[0]
     assert rows[2].endswith(r"– & – \\")
     assert " n=" not in rows[0]  # the row's own n
-    assert r"5.0 ms [5.0, $\infty$)" in to_latex(ranking([_report()], ["latency_p95_ms"]))
+    assert r"5.0 ms [5.0, $\infty$)" in to_latex(ranking([_report()]))
 
 
 def test_an_interval_of_fewer_cases_than_the_row_tells_its_own_n() -> None:
     scored = [result(f"c{i}", i < 9, {"recall@5": float(i < 9)}) for i in range(10)]
     unscored = [result(f"u{i}", None) for i in range(4)]
     report = make_report(run(1, RunConfig("faq")), [*scored, *unscored], [])
-    (row,) = to_latex(ranking([report], ["recall@5"])).splitlines()[4:5]
+    (row,) = to_latex(ranking([report])).splitlines()[4:5]
     assert row.split(" & ")[1] == "14"
     assert row.endswith(r"] n=10 \\")
 
@@ -252,6 +251,52 @@ def test_a_ranked_run_without_a_title_is_named_by_what_it_ran_and_what_was_set()
     table = to_latex(ranking(reports))
     assert r"\#3 evidence=2 · $\tau$=0.7 · budget=900 · gold left out · whole chain · hybrid rrf · SmolLM2 & 1" in table
     assert r"\#4 whole chain · hybrid rrf · SmolLM2 & 1" in table
+
+
+def test_runs_are_told_apart_by_their_cases_by_a_stored_threshold_and_by_what_a_sweep_left_fixed() -> None:
+    chain, swept = RunConfig("faq", layer="chain"), RunConfig("faq", title="k0=10")
+    lexical = SearchOptions(lanes=("lexical",), k0=10, rerank="none", rerank_depth=DEPTH)
+    plain = replace(chain, search=replace(lexical, lanes=("lexical", "dense"), k0=60))
+    stored = run(1, plain, settings={"support.threshold": 0.9})
+    assert run_words(stored) == run_words(run(2, replace(plain, ask=AskOptions(threshold=0.9))))
+    assert run_words(stored) == "τ=0.9 · whole chain · hybrid rrf"
+    assert run_words(run(3, plain, settings={"support.threshold": 0.5})) == "whole chain · hybrid rrf"
+    assert run_words(run(4, replace(plain, limit=5))) == "first 5 · whole chain · hybrid rrf"
+    assert run_words(run(5, replace(swept, search=lexical))) == "k0=10 · lexical"
+    assert run_words(run(6, replace(swept, search=replace(plain.search, k0=10)))) == "k0=10 · hybrid rrf"
+    assert run_words(run(7, replace(plain, title="lane=both", limit=5))) == "lane=both · first 5 · whole chain"
+    assert run_words(run(8, replace(plain, title="my own = 3"))) == "my own = 3"
+    assert run_words(run(9, replace(plain, search=SearchOptions(lanes=(), rerank="none")))).endswith("whole chain")
+
+
+def test_runs_side_by_side_show_what_any_of_them_has_and_rather_what_differs() -> None:
+    same = {"recall@5": 1.0, "ndcg@5": 1.0, "mrr": 1.0, "groundedness": 1.0, "citation_precision": 1.0}
+    cases = [case(f"c{i}") for i in range(2)]
+    reports = [
+        make_report(
+            run(n, RunConfig("faq", layer="chain")),
+            [result(f"c{i}", i == 0, {**same, "coverage": float(i < n)}, ms=5.0 * n) for i in range(2)],
+            cases,
+        )
+        for n in (1, 2)
+    ]
+    table = runs_table(reports)
+    assert table.head[2:] == ("Passed", "Recall@5", "nDCG@5", "MRR", "Coverage", "Latency p95")
+    assert [row[6][:5] for row in table.rows] == ["0.500", "1.000"]
+    assert "–" not in {cell for row in table.rows for cell in row}
+    searched = runs_table([*reports, _report()])
+    assert searched.head[2:] == ("Passed", "Recall@5", "nDCG@5", "MRR", "Groundedness", "Citation precision")
+    assert [cell == "–" for cell in searched.rows[2][2:]] == [False, False, True, True, True, True]
+
+
+def test_a_ranking_says_below_which_runs_are_of_other_cases() -> None:
+    few = make_report(run(7, RunConfig("faq", limit=5)), [result("c1", True, {"recall@5": 1.0}, ms=5.0)], [])
+    table = ranking([few, _report(20, 1, "worse"), _report(35, 2, "better")])
+    assert [row[0].split()[0] for row in table.rows] == ["#2", "#1", "#7"]
+    told = "Best: #2 better. No other interval reaches its own. Runs of other cases aren't ranked: #7 (n 1)."
+    assert told in table.note
+    assert to_latex(table).rstrip().endswith(latex_text(table.note))
+    assert "\n\nBest: \\#2 better." in to_markdown(Page("t", (table,)))
 
 
 def test_a_ranking_of_nothing_is_a_table() -> None:

@@ -260,6 +260,7 @@ class RunReport:
     """A run in figures: over all cases first, then per segment; ``warnings`` on what weakens them.
 
     ``judged`` stands beside the scores and is in none of them; ``faults``: failed queries by the part that is wrong.
+    ``over``: metric → fingerprint of the cases that its overall figure is over; figures of others aren't ranked.
     """
 
     run: Run
@@ -268,6 +269,7 @@ class RunReport:
     warnings: tuple[str, ...] = ()
     judged: tuple[JudgementReport, ...] = ()
     faults: Mapping[SqlFault, int] = field(default_factory=dict)
+    over: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def overall(self) -> Segment:

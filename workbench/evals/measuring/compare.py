@@ -36,6 +36,8 @@ IMPORTED: Final = "imported.from"
 # Which cases were run, how the run is called, or what it is charged, is no cause of a paired difference. Nor is which
 # index was asked for: the manifest tells the one that was met.
 _NO_CAUSE: Final = frozenset({"title", "dataset", "limit", "segment", "prices", "index"})
+_GIVEN: Final = "ask.threshold"
+_STORED: Final = "support.threshold"
 # A field whose change follows from another's: one change of model shows in three places and is one cause.
 _FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "model_hash": ("model",),
@@ -44,7 +46,7 @@ _FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
     "collection_version": ("collection", "recipe"),
     "search.collection": ("collection",),
     "model.quantization": ("model",),
-    "support.threshold": ("ask.threshold", "collection", "layer"),
+    _STORED: (_GIVEN, "collection", "layer"),
 }
 
 
@@ -127,6 +129,11 @@ def verdict(comparison: RunComparison) -> str:
     return tr("{fixed} fixed, {broken} broken: not significant (McNemar {p})", **counts)
 
 
+def other_rule() -> str:
+    """Why "passed" isn't the same in a run of the retrieval layer and in another."""
+    return tr("One run passes a case when its gold is found, the other when its answer is right.")
+
+
 def p_text(p: float) -> str:
     """ "p = 1.00", "p = 0.031", "p < 0.001"."""
     if p < 0.001:
@@ -137,9 +144,23 @@ def p_text(p: float) -> str:
 def differences(a: Run, b: Run) -> tuple[str, ...]:
     """Names of what differs between two runs and could have caused a difference; what follows from another is left out.
 
-    "layer", "search.k", "ask.threshold", "recipe", "model", "versions.numpy", …
+    "layer", "search.k", "ask.threshold", "recipe", "model", "versions.numpy", …  A τ that was given and the same τ
+    stored for the collection are one.
     """
-    return causes(_settings(a), _settings(b))
+    one, other = _settings(a), _settings(b)
+    if threshold_of(a) == threshold_of(b):
+        for settings in (one, other):
+            settings.pop(_GIVEN, None)
+            settings.pop(_STORED, None)
+    return causes(one, other)
+
+
+def threshold_of(run: Run) -> float | None:
+    """The τ that a run abstained by: the one it was given, else its collection's at that time; None of no answers."""
+    stored = run.manifest.settings.get(_STORED)
+    if run.config.ask.threshold is None and stored is not None:
+        return float(stored)
+    return run.config.ask.threshold
 
 
 def causes(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[str, ...]:
@@ -280,7 +301,7 @@ def _warnings(a: Run, b: Run, differs: Sequence[str], paired: int, together: int
     elif not differs:
         found.append(tr("Nothing differs between the two: what changed is chance."))
     if "retrieval" in (a.config.layer, b.config.layer) and a.config.layer != b.config.layer:
-        found.append(tr("One run passes a case when its gold is found, the other when its answer is right."))
+        found.append(other_rule())
     if a.dataset_hash != b.dataset_hash:
         found.append(tr("The dataset changed between the runs: only cases of the same id are compared."))
     if paired < together:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
@@ -74,14 +76,17 @@ def make_report(run: Run, results: Sequence[CaseResult], cases: Iterable[Case]) 
     groups: dict[tuple[str, str], Sequence[CaseResult]] = {("", ""): results}
     for key, members in groups_of([case for case in cases if case.id in by_case]).items():
         groups[key] = [by_case[case.id] for case in members]
+    tables = {key: columns(group, run.config.layer) for key, group in groups.items()}
     segments = tuple(
-        Segment(field, value, len(group), measure(columns(group, run.config.layer)))
-        for (field, value), group in groups.items()
+        Segment(field, value, len(group), measure(tables[field, value])) for (field, value), group in groups.items()
     )
     failures = Counter(r.failure for r in results if r.failure)
     faults = Counter(r.fault for r in results if r.fault)
     warnings = _warnings(segments, results)
-    return RunReport(run, segments, dict(failures.most_common()), warnings, faults=dict(faults.most_common()))
+    over = {name: _fingerprint(column) for name, column in tables["", ""].items()}
+    return RunReport(
+        run, segments, dict(failures.most_common()), warnings, faults=dict(faults.most_common()), over=over
+    )
 
 
 def columns(results: Iterable[CaseResult], layer: Layer) -> dict[str, Column]:
@@ -141,6 +146,10 @@ def statistic(metric: Metric) -> StatisticOf:
     if metric.kind == "time":
         return quantile(metric.quantile)
     return ratio if metric.kind == "ratio" else mean
+
+
+def _fingerprint(case_ids: Iterable[str]) -> str:
+    return hashlib.sha256(json.dumps(sorted(case_ids)).encode()).hexdigest()[:12]
 
 
 def _figures(result: CaseResult, layer: Layer) -> dict[str, tuple[float, ...]]:

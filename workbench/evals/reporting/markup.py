@@ -40,11 +40,12 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under a head; columns in ``right`` are aligned right."""
+    """Rows of cells under a head; columns in ``right`` are aligned right, and a ``note`` stands below."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     right: tuple[int, ...] = ()
+    note: str = ""
 
 
 Block: TypeAlias = Heading | Paragraph | Bullets | Table
@@ -126,7 +127,9 @@ def to_latex(table: Table) -> str:
     columns = "".join("r" if i in table.right else "l" for i in range(len(table.head)))
     rows = [_latex_row(row) for row in (table.head, *table.rows)]
     lines = [f"\\begin{{tabular}}{{{columns}}}", r"\hline", rows[0], r"\hline", *rows[1:], r"\hline", r"\end{tabular}"]
-    if not all(_PDFLATEX.match(c) and c not in _NOT_PDFLATEX for row in rows for c in row):
+    if table.note:
+        lines += ["", latex_text(table.note)]
+    if not all(_PDFLATEX.match(c) and c not in _NOT_PDFLATEX for line in lines for c in line):
         lines.insert(0, "% " + tr("Some of these characters need XeLaTeX or LuaLaTeX, and a font that has them."))
     return "\n".join(lines) + "\n"
 
@@ -169,9 +172,10 @@ def _markdown(block: Block) -> str:
             return markdown_text(text)
         case Bullets(items):
             return "\n".join(f"- {markdown_text(item)}" for item in items)
-        case Table(head, rows, right):
+        case Table(head, rows, right, note):
             rule = "|".join("---:" if i in right else "---" for i in range(len(head)))
-            return "\n".join([_markdown_row(head), f"|{rule}|", *map(_markdown_row, rows)])
+            below = ["", markdown_text(note)] if note else []
+            return "\n".join([_markdown_row(head), f"|{rule}|", *map(_markdown_row, rows), *below])
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
@@ -190,9 +194,10 @@ def _html(block: Block) -> str:
             return f"<p>{_html_text(text)}</p>"
         case Bullets(items):
             return "<ul>" + "".join(f"<li>{_html_text(item)}</li>" for item in items) + "</ul>"
-        case Table(head, rows, right):
+        case Table(head, rows, right, note):
             body = "\n".join(_html_row(row, right, "td") for row in rows)
-            return f"<table>\n<thead>{_html_row(head, right, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+            below = f"\n<p>{_html_text(note)}</p>" if note else ""
+            return f"<table>\n<thead>{_html_row(head, right, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>{below}"
 
 
 def _html_row(cells: Sequence[str], right: Sequence[int], tag: str) -> str:

@@ -44,7 +44,7 @@ def scale(estimates: Iterable[Estimate]) -> tuple[float, float]:
 
 
 def plot_lines(found: Sequence[Standing], width: int) -> list[str]:
-    """Runs under each other on one scale, the best with ★ and what overlaps with it with ≈; without figures, nothing.
+    """Runs under each other on one scale, each with its ``mark``; without figures, nothing.
 
     ``width`` holds the name, the mark, the bar and the figures.
     """
@@ -64,8 +64,8 @@ def plot_lines(found: Sequence[Standing], width: int) -> list[str]:
 
 
 def mark(one: Standing) -> str:
-    """★ the best, ≈ one whose interval overlaps with the best's."""
-    return "★" if one.best else "≈" if one.overlaps else " "
+    """★ the best, ≈ one whose interval overlaps with the best's, ≠ one over other cases."""
+    return "★" if one.best else "≈" if one.overlaps else "≠" if one.unranked else " "
 
 
 def _cut(name: str, width: int) -> str:

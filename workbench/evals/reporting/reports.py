@@ -11,7 +11,7 @@ from typing import Final
 from workbench.evals.deciding.gates import GateState, gate_state, gate_text, written_late
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import HEADLINES, describe
-from workbench.evals.measuring.standings import family
+from workbench.evals.measuring.standings import family, own_metric, standings, verdict_of
 from workbench.evals.measuring.statistics import KAPPA_CASES, open_ended
 from workbench.evals.reporting.markup import (
     Block,
@@ -212,44 +212,45 @@ def report_page(
     return Page(f"{tr('Run')} {run_name(report.run)}", (*blocks, *_manifest(report.run)))
 
 
-def ranking(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> Table:
-    """Runs as rows, the best by the first metric on top; a run without that metric comes last.
+def ranking(reports: Sequence[RunReport]) -> Table:
+    """Runs as rows, the best by the first metric on top, with what its intervals say below.
 
-    Args:
-        metrics: names of columns; the headline metrics of the runs when none is given, each run's own k at "@k".
+    Runs of other cases come after them, unranked, the most cases first; runs without that metric last.
     """
-    own = _own_metrics(reports[:1], metrics)
-    first = next(iter(own[0]), "") if own else ""
+    found = standings(reports, next(iter(_columns(reports)), ""))
 
-    def place(report: RunReport) -> tuple[bool, float]:
-        name = _own_metrics([report], metrics)[0].get(first, "")
-        found = report.overall.metrics.get(name)
-        return (found is None, 0.0 if found is None else found.value * (-1 if describe(name).higher_is_better else 1))
+    def place(at: int) -> tuple[bool, bool, float]:
+        one = found[at]
+        if one.estimate is None or one.unranked:
+            return one.estimate is None, one.unranked, -one.estimate.n if one.estimate else 0.0
+        return False, False, one.estimate.value * (-1 if describe(one.name).higher_is_better else 1)
 
-    return runs_table(sorted(reports, key=place), metrics)
+    order = sorted(range(len(reports)), key=place)
+    return replace(runs_table([reports[at] for at in order]), note=verdict_of(found))
 
 
-def runs_table(reports: Sequence[RunReport], metrics: Sequence[str] = ()) -> Table:
-    """The same in the order given."""
-    own = _own_metrics(reports, metrics)
-    columns = dict.fromkeys(column for names in own for column in names)
+def runs_table(reports: Sequence[RunReport]) -> Table:
+    """The same in the order given: "–" is where a run has no such figure; each has its own k at "@k"."""
+    columns = _columns(reports)
     rows = tuple(
-        (
-            f"#{r.run.id} {run_words(r.run)}",
-            f"{r.overall.cases:,}",
-            *_cells(r.overall, [names.get(c, "") for c in columns]),
-        )
-        for r, names in zip(reports, own, strict=True)
+        (run_name(r.run), f"{r.overall.cases:,}", *_cells(r.overall, [own_metric(r, column) for column in columns]))
+        for r in reports
     )
-    head = (tr("Run"), "n", *(_column_title({names[c] for names in own if c in names}) for c in columns))
+    titles = (_column_title({own_metric(r, column) for r in reports} - {""}) for column in columns)
+    head = (tr("Run"), "n", *titles)
     return Table(head, rows, tuple(range(1, len(head))))
 
 
-def _own_metrics(reports: Sequence[RunReport], metrics: Sequence[str]) -> list[dict[str, str]]:
-    """Column → the metric that a run has for it: a column of no metric in particular is a family, "recall"."""
-    if metrics:
-        return [{name: name for name in metrics} for _ in reports]
-    return [{family(name): name for name in headline_metrics(r.overall.metrics)} for r in reports]
+def _columns(reports: Sequence[RunReport], most: int = 6) -> tuple[str, ...]:
+    """Families of the runs' headline metrics: the first one, then rather those in which the runs differ."""
+    metrics = [report.overall.metrics for report in reports]
+    names = [name for start in HEADLINES for found in metrics for name in found if name.startswith(start)]
+    values: dict[str, set[float]] = {}
+    for column in dict.fromkeys(map(family, names)):
+        own = (report.overall.metrics.get(own_metric(report, column)) for report in reports)
+        values[column] = {found.value if found else math.nan for found in own}
+    kept = [*list(values)[:1], *sorted(list(values)[1:], key=lambda column: len(values[column]) == 1)][:most]
+    return tuple(column for column in values if column in kept)
 
 
 def _column_title(names: Set[str]) -> str:
