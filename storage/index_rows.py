@@ -10,7 +10,15 @@ import numpy as np
 from storage import documents
 from storage.connections import Connections
 from storage.driver import Connection
-from storage.indexes import best_vectors, create_tables, drop_index, read_centre, read_indexes, unpacked
+from storage.indexes import (
+    best_vectors,
+    create_tables,
+    drop_index,
+    newest_vector,
+    read_centre,
+    read_indexes,
+    unpacked,
+)
 from storage.rows import now, record_json
 from storage.search import passing_keys
 from storage.token_vectors import keeps_tokens
@@ -76,6 +84,11 @@ class FileIndexes:
         )
         with self._connections.read() as c:
             return next(iter(read_indexes(c, condition, collection)), None)
+
+    def newest(self, index_id: int) -> int:
+        """Key of the vector that came last, 0 for none: as many vectors with the same newest are the same vectors."""
+        with self._connections.read() as c:
+            return newest_vector(c, index_id)
 
     def drop(self, index_id: int) -> None:
         """Removes it with its chunks and vectors. Raises NotFoundError, and UsageError for the current one."""

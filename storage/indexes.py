@@ -141,11 +141,21 @@ def drop_index(connection: Connection, index_id: int) -> None:
 
 def count_vectors(connection: Connection, index_id: int) -> int:
     """Vectors stored in the index; 0 when its tables are gone."""
+    return _of_keys(connection, index_id, "count(*)")
+
+
+def newest_vector(connection: Connection, index_id: int) -> int:
+    """Key of the vector that came last: no chunk gets a key that another had. 0 when there is none."""
+    return _of_keys(connection, index_id, "coalesce(max(rowid), 0)")
+
+
+def _of_keys(connection: Connection, index_id: int, figure: str) -> int:
+    """A figure of the keys of the index's vectors; 0 when its tables are gone."""
     table = vectors_table(index_id)
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is None:
         return 0
-    # sqlite-vec keeps its rowids in a plain table, which counts without visiting the vectors.
-    return int(connection.execute(f"SELECT count(*) FROM {table}_rowids").fetchone()[0])
+    # sqlite-vec keeps its rowids in a plain table, which tells without visiting the vectors.
+    return int(connection.execute(f"SELECT {figure} FROM {table}_rowids").fetchone()[0])
 
 
 def read_indexes(connection: Connection, condition: str, value: str | int) -> tuple[Index, ...]:

@@ -19,6 +19,7 @@ from screens.style import Line, Tone, content, count
 from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.errors import WorkbenchError
+from workbench.evals.gold.anchors import left_out_told
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
 from workbench.records.cases import Dataset
@@ -195,7 +196,8 @@ class RerankersScreen(ModalScreen[str]):
             after=_short(gain.mrr_10[1]),
         )
         late = tr("Its time ended at {count} questions.", count=count(gain.unfinished)) if gain.unfinished else ""
-        return [told, (f" {late}", Tone.WARN)]
+        gone = left_out_told(gain.left_out) + "." if gain.left_out else ""
+        return [told, *((f" {words}", Tone.WARN) for words in (gone, late) if words)]
 
     # -- keys ------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from textual.content import Content
 
 from screens.style import Line, Tone, content, count, size
 from workbench.corpus.chunking import describe_recipe
+from workbench.evals.gold.anchors import left_out_told
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
 from workbench.indexing.forms import form_name
@@ -32,8 +33,20 @@ def described(state: IndexState) -> Content:
         _fact(tr("built"), f"{index.created.astimezone():%Y-%m-%d %H:%M}"),
     ]
     if state.measured:
-        return Content("\n").join([content(*lines), measured(state.measured, index.form)])
+        return Content("\n").join([content(*lines, _outdated(state)), measured(state.measured, index.form)])
     return content(*lines, "\n", (tr("m measures what each form of storing vectors would lose."), Tone.DIM))
+
+
+def _outdated(state: IndexState) -> Line:
+    """Why the figures below aren't of the index as it is."""
+    then = state.measured[0]
+    if not then.outdated:
+        return ""
+    told = tr(
+        "Outdated: measured with {then} vectors, the index holds others now. m measures again.",
+        then=count(then.vectors),
+    )
+    return ("\n" + told, Tone.WARN)
 
 
 def measured(found: Sequence[FormRecall], own: VectorForm) -> Content:
@@ -54,7 +67,8 @@ def measured(found: Sequence[FormRecall], own: VectorForm) -> Content:
         mark: Line = ("✓ ", Tone.GOOD) if one.form == own else "  "
         took = f"  {one.milliseconds:.1f} ms" if one.milliseconds is not None else ""
         name = f"{form_name(one.form):<13}@{one.k:<3} "
-        lines.append((mark, name, _interval(one.recall), f"  {size(round(one.bytes)):>8}{took}\n"))
+        room = "" if one.outdated else f"  {size(round(one.bytes)):>8}"
+        lines.append((mark, name, _interval(one.recall), f"{room}{took}\n"))
     return content(*lines)
 
 
@@ -66,7 +80,8 @@ def compared(found: IndexComparison) -> Content:
     lines += [_change(metric) for metric in found.metrics]
     told = tr("fusion recall@1: {fixed} only right with {second}, {broken} only with {first}")
     words = told.format(fixed=found.fixed, second=found.second.id, broken=found.broken, first=found.first.id)
-    return content(*lines, words)
+    gone: Line = ("\n" + left_out_told(found.left_out), Tone.WARN) if found.left_out else ""
+    return content(*lines, words, gone)
 
 
 def _change(metric: MetricChange) -> Line:

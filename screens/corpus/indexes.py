@@ -396,7 +396,7 @@ def _form_row(form: VectorForm, current: IndexState | None) -> Row:
     parts: list[str] = []
     if current:
         found = next((one for one in current.measured if one.form == form), None)
-        if found:
+        if found and not found.outdated:
             parts.append(f"Recall_ANN@{found.k} {found.recall.value:.3f}")
         kept = form.dimension or current.index.embedder.dimension
         parts.append(size(round(stored_bytes(form, kept, current.index.vectors))))

@@ -42,7 +42,7 @@ def measured(store: Store, *cases: Case) -> list[RerankGain]:
 
 
 def gain(before: float, after: float, mrr: tuple[float, float] = (0.9, 0.9)) -> RerankGain:
-    return RerankGain("late", NAME, "faq", 100, 100, (before, after), mrr, 3, 1, 0.6)
+    return RerankGain("late", NAME, "faq", 100, 100, (before, after), mrr, 1 + round(100 * (after - before)), 1, 0.6)
 
 
 def test_both_rankings_of_each_question_with_gold_are_scored(store: Store) -> None:
@@ -51,6 +51,15 @@ def test_both_rankings_of_each_question_with_gold_are_scored(store: Store) -> No
     last = steps[-1]
     assert last.recall_1[1] == last.mrr_10[1] == 1.0  # the question's own tokens are in the passage
     assert last.fixed - last.broken == round(2 * (last.recall_1[1] - last.recall_1[0]))
+
+
+def test_questions_whose_gold_is_gone_are_left_out_and_counted(store: Store) -> None:
+    gone = next(document for document in store.corpus.documents(NAME) if document.source_id == "coffee.md")
+    store.corpus.delete_documents([gone.id])
+    last = measured(store, *CASES)[-1]
+    assert (last.cases, last.total, last.left_out, last.recall_1[1]) == (1, 1, 1, 1.0)
+    with pytest.raises(UsageError, match="any more"):
+        measured(store, CASES[1])
 
 
 def test_what_can_not_be_measured_says_why(tmp_path: Path, store: Store) -> None:

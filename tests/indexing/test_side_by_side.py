@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from screens.corpus.figures import compared
+from screens.corpus.figures import compared, described
 from tests.embedders import INFO, HashEmbedder
 from tests.indexing.conftest import NAME, Lab
-from workbench.corpus.chunking import recipe_from
+from workbench.corpus.chunking import describe_recipe, recipe_from
 from workbench.corpus.embedding import ChunkEmbedder
 from workbench.errors import EngineError, MissingModelError, NotFoundError, UsageError
 from workbench.records.cases import Case, GoldSpan
@@ -147,14 +147,28 @@ def test_an_approximate_index_tells_its_recall_with_every_answer(lab: Lab) -> No
     list(lab.indexes.recall(2, filter_text='source_id = "1.md" OR source_id = "2.md"'))
     assert told()[1].startswith("Recall_ANN@2 1.000 [")
     assert told()[1].endswith('] · int8 · source_id = "1.md" OR source_id = "2.md"')
+    assert "Outdated" not in described(lab.indexes.states(NAME)[0]).plain
+    lab.folder.joinpath("0.md").unlink()
+    lab.store.corpus.delete_documents([d.id for d in lab.store.corpus.documents(NAME) if d.source_id == "0.md"])
+    lab.write("6.md", "# Title 6\n\nThe pump of hall 6 is blue. It was built in 1996.")
+    lab.ingest()
+    assert told()[1].startswith("outdated · Recall_ANN@2 1.000 ["), "as many vectors, but others"
+    assert "Outdated: measured with 6 vectors" in (seen := described(lab.indexes.states(NAME)[0]).plain)
+    assert "KiB" not in seen.partition("(N·d·b)")[2], "no bytes of then beside those of now"
+    with pytest.raises(UsageError, match="different chunks"):
+        list(lab.indexes.recall(2))
+    list(lab.indexes.complete(1))
+    list(lab.indexes.recall(2))
+    assert told()[1].startswith("Recall_ANN@")
 
 
 def test_recall_without_exact_vectors_says_what_to_build(lab: Lab) -> None:
     built = lab.build(form="int8").index
     lab.indexes.switch(built.id)
     lab.indexes.drop(1)
-    with pytest.raises(UsageError, match="whole vectors"):
+    with pytest.raises(UsageError, match="whole vectors") as refused:
         list(lab.indexes.recall(built.id))
+    assert f"-r {describe_recipe(built.recipe)} --form float32" in refused.value.remedy
 
 
 def test_two_indexes_are_compared_on_gold_and_on_stored_questions(lab: Lab) -> None:
@@ -171,6 +185,15 @@ def test_two_indexes_are_compared_on_gold_and_on_stored_questions(lab: Lab) -> N
     assert first.difference.value == pytest.approx(first.b.value - first.a.value)
     assert found.fixed - found.broken == round(first.difference.value * found.cases)
     assert compared(found).plain.splitlines()[-1].startswith(f"{first.metric}: {found.fixed} only right with ")
+    gone, retired, *rest = lab.store.corpus.documents(NAME)
+    lab.store.corpus.delete_documents([gone.id])
+    lab.store.corpus.set_status([retired.id], "retired")
+    *_, found = lab.indexes.compare(1, built.id, "halls")
+    assert (found.cases, found.total, found.left_out) == (4, 4, 2), "no index could find what is gone"
+    assert compared(found).plain.splitlines()[-1].startswith("2 left out: their gold is gone")
+    lab.store.corpus.set_status([document.id for document in rest], "retired")
+    with pytest.raises(UsageError, match="No gold of “halls”"):
+        list(lab.indexes.compare(1, built.id, "halls"))
 
 
 def test_lint_tells_prefixes_and_foreign_indexes(lab: Lab) -> None:

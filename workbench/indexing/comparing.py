@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from workbench.errors import UsageError
-from workbench.evals.gold.anchors import Anchors, anchor_chunk
+from workbench.evals.gold.anchors import Anchors, anchor_chunk, lost_spans, no_gold_left
 from workbench.evals.gold.whereabouts import relevant
 from workbench.evals.measuring.statistics import bounded_mean, flipped_difference, mcnemar, paired_difference, wilson
 from workbench.i18n import tr
@@ -76,19 +76,32 @@ def compare_indexes(
 ) -> Iterator[IndexComparison]:
     """The comparison over the questions so far, some times a run; the last one is of all.
 
+    Questions without gold in the collection are left out: no index could find it.
+
     Raises:
-        UsageError: an index's embedder isn't installed.
+        UsageError: an index's embedder isn't installed, or no question has gold in the collection.
         FilterError: a question's filter doesn't parse.
         Cancelled: ``cancel`` was set.
     """
     sides = [_Side(store, index, embedders(index)) for index in (first, second)]
+    asked = _with_gold(store, first.collection, questions, source)
     tally: list[tuple[Ranks, Ranks]] = []
-    for number, question in enumerate(questions, 1):
+    for number, question in enumerate(asked, 1):
         stop_if(cancel)
         gold = question.gold or sides[0].finds(question)
         tally.append((sides[0].ranks(question, gold), sides[1].ranks(question, gold)))
-        if number == len(questions) or number % max(1, len(questions) // 50) == 0:
-            yield _comparison(first, second, source, tally, len(questions), whole=number == len(questions))
+        if number == len(asked) or number % max(1, len(asked) // 50) == 0:
+            found = _comparison(first, second, source, tally, len(asked), whole=number == len(asked))
+            yield replace(found, left_out=len(questions) - len(asked))
+
+
+def _with_gold(store: Store, collection: str, questions: Sequence[Question], source: str) -> list[Question]:
+    """Those of which some gold can be found, and those that name none."""
+    lost = lost_spans(store.corpus, collection, (span for question in questions for span in question.gold))
+    found = [question for question in questions if not question.gold or set(question.gold) - lost]
+    if not found:
+        raise no_gold_left(source, collection)
+    return found
 
 
 class _Side:

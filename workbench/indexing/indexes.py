@@ -57,7 +57,7 @@ class Indexes:
             len(states),
             sum(state.complete for state in states.values()),
             stored_bytes(index.form, index.dimension, index.vectors),
-            self.measured(index.id),
+            kept_recall(self._store, index),
         )
 
     def index(self, index_id: int) -> Index:
@@ -220,8 +220,8 @@ class Indexes:
             keep_recall(self._store, index_id, progress.measured)
 
     def measured(self, index_id: int) -> tuple[FormRecall, ...]:
-        """What ``recall`` found last; nothing before."""
-        return kept_recall(self._store, index_id)
+        """What ``recall`` found last, marked where it is outdated; nothing before. Raises NotFoundError."""
+        return kept_recall(self._store, self.index(index_id))
 
     def preview(
         self, collection: str, recipe: Recipe, document_ids: Sequence[str], cancel: Cancel | None = None

@@ -12,12 +12,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from shlex import quote
 from statistics import median
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from workbench.corpus.chunking import describe_recipe
 from workbench.errors import UsageError
 from workbench.evals.measuring.statistics import FEW, bounded_mean
 from workbench.i18n import tr
@@ -59,6 +61,7 @@ def measure_recall(
         UsageError: there are no exact vectors to compare with, or nothing passes the filter.
         Cancelled: ``cancel`` was set.
     """
+    newest = store.indexes.newest(index.id)
     exact, ids, vectors = _exact(store, index, where)
     stand_in = embedder is None or len(questions) < FEW
     queries = _sampled(vectors) if embedder is None or stand_in else _embedded(embedder, questions, cancel)
@@ -74,18 +77,33 @@ def measure_recall(
         asked, milliseconds = _asked(store, index, ids, queries, where, cancel)
         measured = [one for one in measured if one.form != index.form]
         measured += _figures(index.form, judge, asked, index, text, milliseconds)
-    told = tuple(replace(one, stand_in=stand_in) for one in measured)
+    told = tuple(replace(one, stand_in=stand_in, newest=newest) for one in measured)
     yield RecallProgress(len(forms) + 1, len(forms) + 1, told, finished=True)
 
 
 def _exact(store: Store, index: Index, where: FilterNode) -> tuple[Index, Sequence[str], Matrix]:
     """An index with the whole vectors of the same chunks, and its ids (n,) and vectors (n, d) that pass the filter."""
-    exact = next(iter(exact_indexes(store, index)), None)
-    if exact is None:
+    found = exact_indexes(store, index)
+    if not found:
         raise UsageError(
             tr("Nothing exact to compare with"),
             tr("No index of {name} with this recipe keeps whole vectors.", name=index.embedder.name),
-            tr("Build one: workbench indexes build -e {name} --form float32", name=index.embedder.name),
+            tr(
+                "Build one: workbench indexes build -c {collection} -e {name} -r {recipe} --form float32",
+                collection=quote(index.collection),
+                name=quote(index.embedder.name),
+                recipe=describe_recipe(index.recipe),
+            ),
+        )
+    exact = next((other for other in found if other.vectors == index.vectors), None)
+    if exact is None:
+        raise UsageError(
+            tr("Nothing exact to compare with"),
+            tr("Index {id} and index {other} hold different chunks.", id=index.id, other=found[0].id),
+            tr(
+                "Complete it first: workbench indexes build --index {id}",
+                id=min(index, found[0], key=lambda one: one.vectors).id,
+            ),
         )
     ids, vectors = store.indexes.matrix(exact, where)
     if not ids:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from workbench.i18n import tr
@@ -21,10 +22,14 @@ def keep_recall(store: Store, index_id: int, measured: Sequence[FormRecall]) -> 
     store.settings.set(_MEASURED.format(index=index_id), json.dumps(encode(measured)) if measured else "")
 
 
-def kept_recall(store: Store, index_id: int) -> tuple[FormRecall, ...]:
-    """What was measured last; nothing before."""
-    stored = store.settings.get(_MEASURED.format(index=index_id))
-    return tuple(decode(FormRecall, row) for row in json.loads(stored)) if stored else ()
+def kept_recall(store: Store, index: Index) -> tuple[FormRecall, ...]:
+    """What was measured last, marked as outdated where the index has other vectors now; nothing before."""
+    stored = store.settings.get(_MEASURED.format(index=index.id))
+    if not stored:
+        return ()
+    now = index.vectors, store.indexes.newest(index.id)
+    found = (decode(FormRecall, row) for row in json.loads(stored))
+    return tuple(replace(one, outdated=(one.vectors, one.newest) != now) for one in found)
 
 
 def recall_note(store: Store, index: Index) -> str:
@@ -32,9 +37,10 @@ def recall_note(store: Store, index: Index) -> str:
     if index.form == VectorForm():
         return ""
     name = form_name(index.form)
-    own = next((one for one in kept_recall(store, index.id) if one.form == index.form), None)
+    own = next((one for one in kept_recall(store, index) if one.form == index.form), None)
     if own is None:
         return tr("{form}: its recall against exact was never measured", form=name)
     r = own.recall
-    told = (f"Recall_ANN@{own.k} {r.value:.3f} [{r.low:.3f}, {r.high:.3f}]", name, own.filter)
-    return " · ".join(filter(None, told))  # the figure first: a narrow screen cuts the rest
+    outdated = tr("outdated") if own.outdated else ""
+    told = (outdated, f"Recall_ANN@{own.k} {r.value:.3f} [{r.low:.3f}, {r.high:.3f}]", name, own.filter)
+    return " · ".join(filter(None, told))  # what counts comes first: a narrow screen cuts the rest

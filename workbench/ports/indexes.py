@@ -41,6 +41,10 @@ class IndexRepository(Protocol):
         """The kept index of the collection that was current last."""
         ...
 
+    def newest(self, index_id: int) -> int:
+        """Key of the vector that came last, 0 for none: as many vectors with the same newest are the same vectors."""
+        ...
+
     def drop(self, index_id: int) -> None:
         """Removes it with its chunks and vectors. Raises NotFoundError, and UsageError for the current one."""
         ...

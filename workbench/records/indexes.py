@@ -52,6 +52,8 @@ class FormRecall:
         passing: chunks that pass the filter, among which both search.
         milliseconds: of one question, by the median; None where it wasn't searched as in use.
         stand_in: chunks of the index were asked, as there were too few questions.
+        newest: key of the index's newest vector at the time.
+        outdated: vectors came or went since.
     """
 
     form: VectorForm
@@ -63,6 +65,8 @@ class FormRecall:
     filter: str = ""
     milliseconds: float | None = None
     stand_in: bool = False
+    newest: int = 0
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class IndexComparison:
         source: the dataset's name, "" for stored questions, which have no gold: there the first index's own first k
             stand in for it, and the figures say how far the second agrees.
         cases, total: questions asked, and those there are.
+        left_out: questions not asked, as none of their gold can be found in the collection any more.
         metrics: of the dense lane and of the fusion, paired (second − first).
         fixed, broken: questions whose fusion has gold first only with the second, and only with the first index.
     """
@@ -124,6 +129,7 @@ class IndexComparison:
     metrics: tuple[MetricChange, ...] = ()
     fixed: int = 0
     broken: int = 0
+    left_out: int = 0
 
     @property
     def finished(self) -> bool:

@@ -265,7 +265,7 @@ class RerankGain:
     """What reranking did to a dataset's questions: the same fused rankings before and after it, paired.
 
     Attributes:
-        cases: questions measured; ``total``: those to measure.
+        cases: questions measured; ``total``: those to measure; ``left_out``: those whose gold isn't in the collection.
         recall_1, mrr_10: (before, after).
         fixed, broken: questions whose gold came to the first place, and lost it; ``p_value``: McNemar's of the two.
         interval: of the change of R@1, 95 %, by paired bootstrap; None before the last question.
@@ -285,6 +285,7 @@ class RerankGain:
     interval: tuple[float, float] | None = None
     milliseconds: float = 0.0
     unfinished: int = 0
+    left_out: int = 0
 
     @property
     def gained(self) -> bool:

@@ -8,6 +8,7 @@ from workbench.cli.display import StatusLine, print_json, print_table, say, stop
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
 from workbench.errors import UsageError
+from workbench.evals.gold.anchors import left_out_told
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
 from workbench.records.rerankers import LATE, RerankerInfo
@@ -113,6 +114,8 @@ def gain_text(gain: RerankGain) -> str:
         parts.append(tr("{ms} ms a question", ms=f"{gain.milliseconds:,.0f}"))
     if gain.unfinished:
         parts.append(tr("its time ended at {count} questions", count=gain.unfinished))
+    if gain.left_out:
+        parts.append(left_out_told(gain.left_out))
     return "; ".join(parts)
 
 

@@ -11,6 +11,7 @@ from workbench.cli.display import StatusLine, duration, print_json, print_table,
 from workbench.cli.front import FrontEnds
 from workbench.corpus.chunking import describe_recipe, parse_recipe
 from workbench.desk import Desk
+from workbench.evals.gold.anchors import left_out_told
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
 from workbench.indexing.forms import form_name
@@ -70,7 +71,8 @@ def _row(state: IndexState) -> tuple[str, ...]:
 
 def _own_recall(own: FormRecall) -> str:
     filtered = f" · {own.filter}" if own.filter else ""
-    return f"{own.recall.value:.3f} @{own.k}{filtered}"
+    outdated = f" · {tr('outdated')}" if own.outdated else ""
+    return f"{own.recall.value:.3f} @{own.k}{filtered}{outdated}"
 
 
 @indexes.command()
@@ -176,6 +178,8 @@ def _print_comparison(found: IndexComparison) -> None:
             second=found.second.id,
         )
     )
+    if found.left_out:
+        say(left_out_told(found.left_out) + ".")
     if not found.source:
         say(tr("These questions have no gold: the figures tell how far the second agrees with the first."))
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
+from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.ports import CorpusRepository
 from workbench.records.cases import GoldSpan
@@ -130,6 +131,25 @@ def missing_gold(corpus: CorpusRepository, collection: str, gold: Iterable[GoldS
     documents = {document.source_id: document for document in corpus.documents(corpus.collection(collection).name)}
     found = ((span, loss_of(span, documents.get(span.source_id))) for span in dict.fromkeys(gold))
     return tuple(MissingGold(span, loss) for span, loss in found if loss)
+
+
+def lost_spans(corpus: CorpusRepository, collection: str, gold: Iterable[GoldSpan]) -> frozenset[GoldSpan]:
+    """Those of ``gold`` that no query to the collection can find. Raises NotFoundError for the collection."""
+    return frozenset(missing.span for missing in missing_gold(corpus, collection, gold))
+
+
+def left_out_told(count: int) -> str:
+    """So many questions aren't measured, as no search can find their gold."""
+    return tr("{count} left out: their gold is gone from the collection, or retired", count=f"{count:,}")
+
+
+def no_gold_left(dataset: str, collection: str) -> UsageError:
+    """For questions of which nothing can be found any more."""
+    return UsageError(
+        tr("Nothing to measure"),
+        tr("No gold of “{name}” is in “{collection}” any more.", name=dataset, collection=collection),
+        tr("Ingest its documents again, or choose another dataset."),
+    )
 
 
 def loss_of(span: GoldSpan, document: Document | None) -> Loss | None:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from workbench.errors import Cancelled, UsageError
-from workbench.evals.gold.anchors import Anchors
+from workbench.evals.gold.anchors import Anchors, lost_spans, no_gold_left
 from workbench.evals.gold.whereabouts import relevant
 from workbench.evals.measuring.statistics import mcnemar, paired_difference
 from workbench.i18n import tr
@@ -37,29 +37,33 @@ class _Tried:
 def measure_rerank(
     store: Store, searcher: Searcher, dataset: Dataset, mode: RerankMode = LATE, cancel: Cancel | None = None
 ) -> Iterator[RerankGain]:
-    """The gain over the questions so far, after each; the last one is of all that have gold, with its interval.
+    """The gain over the questions so far, after each; the last one is of all whose gold is there, with its interval.
 
     Each question is searched as it would be asked: with the file's depth and time for reranking.
 
     Raises:
-        UsageError: no question has gold, or the reranker doesn't run (the index has no token vectors).
+        UsageError: no question's gold is there, or the reranker doesn't run (the index has no token vectors).
         NotFoundError: the dataset's collection is gone or empty, or there is no such reranker.
         Cancelled: ``cancel`` was set.
     """
-    cases = [case for case in store.datasets.cases(dataset.name) if case.answerable and relevant(case)]
-    if not cases:
+    golden = [case for case in store.datasets.cases(dataset.name) if case.answerable and relevant(case)]
+    if not golden:
         raise UsageError(
             tr("Nothing to measure"),
             tr("No question of “{name}” has gold that a search could find.", name=dataset.name),
             tr("Choose a dataset whose answerable questions name their passages."),
         )
     anchors = Anchors(store.corpus, searcher.index(dataset.collection))
+    lost = lost_spans(store.corpus, dataset.collection, (span for case in golden for span in relevant(case)))
+    cases = [case for case in golden if set(relevant(case)) - lost]
+    if not cases:
+        raise no_gold_left(dataset.name, dataset.collection)
     tried: list[_Tried] = []
     for case in cases:
         if cancel and cancel.is_set():
             raise Cancelled
         tried.append(_try(searcher, anchors, SearchOptions(dataset.collection, filter=case.filter, rerank=mode), case))
-        gain = _gain(dataset, mode, tried, len(cases))
+        gain = replace(_gain(dataset, mode, tried, len(cases)), left_out=len(golden) - len(cases))
         yield replace(gain, interval=_interval(tried)) if len(tried) == len(cases) else gain
 
 
