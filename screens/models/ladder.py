@@ -14,7 +14,7 @@ from screens.dialogs import NoteDialog
 from screens.messages import LadderMoved
 from screens.models.ladder_dialog import Decided, LadderDecisionDialog, LadderDialog, Offer
 from screens.models.ladder_plots import scatter
-from screens.models.ladder_rows import columns, details, rows, side_by_side
+from screens.models.ladder_rows import columns, details, place_of, rows, side_by_side
 from screens.models.measured import MeasuredRoom
 from screens.models.side_by_side import SideBySideDialog
 from screens.style import Line, Tone, bar, content
@@ -162,7 +162,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
     def _place(self) -> int | None:
         """Of the rung under the cursor."""
         key = self.query_one("#ladder-rows-grid", Grid).key
-        return int(key) if key else None
+        return place_of(key) if key else None
 
     @on(Grid.Highlighted, "#ladder-rows-grid")
     def highlighted(self) -> None:
@@ -265,7 +265,7 @@ class Ladder(MeasuredRoom[LadderReport, LadderProgress]):
 
     def action_compare(self) -> None:
         """The marked rungs side by side."""
-        places = sorted(map(int, self.query_one("#ladder-rows-grid", Grid).marked))
+        places = sorted(map(place_of, self.query_one("#ladder-rows-grid", Grid).marked))
         if self._report and len(places) > 1:
             self.app.push_screen(SideBySideDialog(side_by_side(self._report, places)))
 

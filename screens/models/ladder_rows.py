@@ -39,8 +39,13 @@ def columns() -> list[Column]:
 
 
 def rows(report: LadderReport) -> list[Row]:
-    """A row per rung, the reference first; the key is its place."""
-    return [Row(str(row.rung.place), _cells(report, row)) for row in report.rows]
+    """A row per rung, the reference first; the key names ladder and place, so that marks are one ladder's."""
+    return [Row(f"{report.ladder.id}:{row.rung.place}", _cells(report, row)) for row in report.rows]
+
+
+def place_of(key: str) -> int:
+    """A rung's place by its row's key."""
+    return int(key.rpartition(":")[2])
 
 
 def _cells(report: LadderReport, row: LadderRow) -> tuple[Line, ...]:

@@ -126,6 +126,24 @@ async def test_marked_rungs_stand_side_by_side() -> None:
         assert "0.0600 [" in told
 
 
+async def test_marks_are_of_one_ladder() -> None:
+    desk = climbed()
+    for _ in desk.ladders.run(PLAN):
+        pass
+    app = app_on(desk)
+    async with app.run_test(size=LARGE) as pilot:
+        await enter(pilot)
+        await pilot.press("space", "space")
+        await settle(pilot)
+        assert "Ladder 2 ── ▪ 2" in screen_text(app)
+        await pilot.press("h", "down", "enter")
+        await settle(pilot)
+        assert "Ladder 1 ─" in screen_text(app)
+        assert not app.screen.query_one("#ladder-rows-grid", Grid).marked
+        await pilot.press("equals_sign")
+        assert not isinstance(app.screen, SideBySideDialog)
+
+
 async def test_a_decision_without_a_figure_of_quality_says_that_it_asks_for_more() -> None:
     bare = Sentence(1, 0, "Q2_K", "F16", "3 GB", "nothing that was measured", "an unknown amount", judged=False)
     app = app_on(FakeDesk())
