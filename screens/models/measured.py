@@ -161,6 +161,11 @@ class MeasuredRoom(Room, Generic[Report, Step]):
         self.query_one(f"#{self.kind}-side" if pane == "side" else f"#{self.kind}-rows-grid").focus()
         self.call_after_refresh(self._draw_side)
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Keys go nowhere unseen: a table behind the pane comes back when it, or its search, takes the focus."""
+        if self.screen.has_class("-narrow") and self.query_one(ListPane) in event.widget.ancestors:
+            self.remove_class("-side")
+
     # -- the work --------------------------------------------------------------------------------------------------
 
     def _run(self, title: str, call: Callable[[Cancel], Iterator[Step]]) -> None:

@@ -93,6 +93,12 @@ async def test_plots_show_speeds_and_the_front(size: tuple[int, int]) -> None:
         await pilot.press("o")
         await settle(pilot)
         assert app.screen.query_one("#bench-rows-grid").has_focus
+        for key in ("o", "escape", "b", "slash", "w"):
+            await pilot.press(key)
+            await settle(pilot)
+        assert isinstance(app.focused, Input)
+        assert app.focused.region.area, "what is typed is seen, where a plot had the table's place too"
+        assert names(pilot) == ["slow"]
 
 
 async def test_sorting_and_depth_are_told_in_the_title() -> None:
