@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from workbench.decisions.sheet import judge
 from workbench.decisions.utility import expected_utility, value_of_information
+from workbench.decisions.writing import firmness
 from workbench.errors import UsageError
 from workbench.records.decisions import Criterion, Option, Sheet, Value
 
@@ -44,6 +45,30 @@ def test_information_is_never_worth_less_than_nothing(p: float, table: list[tupl
 def test_what_is_no_distribution_is_refused(probabilities: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="probabilities"):
         expected_utility(probabilities, {"a": 1, "b": 1})
+
+
+def test_an_interval_across_a_bound_is_told_and_leaves_the_first_place_open() -> None:
+    bounded = (Criterion("wait", 1, "less", most=2_000), Criterion("quality", 1))
+    sure = Option("B", {"wait": Value(1_500), "quality": Value(0.5)})
+
+    def judged(wait: Value, quality: float = 0.9) -> tuple[str, bool, str]:
+        verdict = judge(Sheet("s", bounded, (Option("A", {"wait": wait, "quality": Value(quality)}), sure)))
+        return verdict.winner, verdict.close, " ".join(firmness(verdict))
+
+    winner, close, told = judged(Value(1_196, 216.8, 5_534.3))
+    assert (winner, close) == ("A", True)
+    assert "A may miss the bound: wait 1,196 [216.8, 5,534.3]." in told
+    winner, close, told = judged(Value(1_196, 900))  # too few times to be bounded from above
+    assert (winner, close) == ("A", True)
+    assert "A may miss the bound: wait 1,196 [900, ∞)." in told
+    winner, close, told = judged(Value(2_100, 1_400, 2_500))
+    assert (winner, close) == ("B", True)
+    assert "A may meet the bound after all: wait 2,100 [1,400, 2,500]." in told
+    assert not judged(Value(2_100, 1_900, 2_500), quality=0.1)[1]  # it may be in, and couldn't win
+    for value in (Value(2_100, 2_001, 2_500), Value(1_196, 1_000, 2_000)):
+        assert "bound" not in judged(value)[2].replace("upper bound", "")
+    alone = judge(Sheet("s", bounded, (Option("A", {"wait": Value(2_100, 1_900, 2_500), "quality": Value(1)}),)))
+    assert (alone.winner, alone.close) == ("", True)
 
 
 def option(name: str, penalty: float = 0.0, /, **values: float) -> Option:

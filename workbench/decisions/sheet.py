@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from workbench.errors import UsageError
@@ -40,14 +40,20 @@ def judge(sheet: Sheet) -> Verdict:
             _score(scaled[option.name], weights, option.penalty),
             {name: weights[name] * q for name, q in scaled[option.name].items()},
             dominated_by=_dominators(option, left, sheet.criteria),
+            crosses=_crossed(option, sheet.criteria),
         )
         for option in left
     ]
-    out = [Scored(option, None, {}, reasons[option.name]) for option in sheet.options if reasons[option.name]]
+    out = [
+        Scored(option, None, {}, reasons[option.name], crosses=_crossed(option, sheet.criteria))
+        for option in sheet.options
+        if reasons[option.name]
+    ]
     ranking = (*sorted(scored, key=lambda s: (-(s.score or 0.0), s.option.name)), *out)
     winner = ranking[0].option.name if scored else ""
     flips = tuple(_flip(c.name, weights, scaled, left, winner) for c in sheet.criteria) if len(left) > 1 else ()
-    return Verdict(ranking, flips, _is_close(sheet.criteria, left, weights, winner))
+    reachable = [one.option for one in ranking if not one.out or one.crosses]
+    return Verdict(ranking, flips, _is_close(sheet.criteria, reachable, weights, winner))
 
 
 def _weights(sheet: Sheet) -> dict[str, float]:
@@ -94,6 +100,26 @@ def _ruled_out(option: Option, criteria: Sequence[Criterion]) -> str:
         if criterion.most is not None and value > criterion.most:
             return tr("{name} {value} is above {most}", name=criterion.name, value=value, most=criterion.most)
     return ""
+
+
+def _within(criterion: Criterion, value: float) -> bool:
+    return (criterion.least is None or value >= criterion.least) and (criterion.most is None or value <= criterion.most)
+
+
+def _crossed(option: Option, criteria: Sequence[Criterion]) -> tuple[str, ...]:
+    """Criteria of which the interval holds values on both sides of a bound; none of an option that is out for sure."""
+    crossed = []
+    for criterion in criteria:
+        value = option.values[criterion.name]
+        low = value.value if value.low is None else value.low
+        high = math.inf if value.unbounded else value.value if value.high is None else value.high
+        under = criterion.least is not None and low < criterion.least <= high
+        above = criterion.most is not None and low <= criterion.most < high
+        if under or above:
+            crossed.append(criterion.name)
+        elif not _within(criterion, value.value):
+            return ()
+    return tuple(crossed)
 
 
 def _scaled(
@@ -174,32 +200,36 @@ def _beyond(criterion: Criterion, options: Sequence[Option]) -> float:
 def _is_close(
     criteria: Sequence[Criterion], options: Sequence[Option], weights: Mapping[str, float], winner: str
 ) -> bool:
-    """Whether some choice of values within the measured intervals makes another option win."""
-    open_ends = [
-        ((o.name, c.name), (v.low, high))
+    """Whether some choice of values within the measured intervals makes another option win, or rules the winner out."""
+    open_ends = {
+        (o.name, c.name): (v.low, high)
         for c in criteria
         for beyond in [_beyond(c, options)]
         for o in options
         if (v := o.values[c.name]).low is not None and v.low < (high := beyond if v.high is None else v.high)
-    ]
-    if 2 ** len(open_ends) <= _MOST_CORNERS:
-        corners = [
-            dict(zip([key for key, _ in open_ends], ends, strict=True))
-            for ends in itertools.product(*(ends for _, ends in open_ends))
+    }
+    for ends in _corners(open_ends, criteria, options):
+        left = [
+            o for o in options if all(_within(c, ends.get((o.name, c.name), o.values[c.name].value)) for c in criteria)
         ]
-    else:
-        better = {c.name: c.better for c in criteria}
-        corners = [
-            {
-                (name, criterion): ends[(name == favoured) == (better[criterion] == "more")]
-                for (name, criterion), ends in open_ends
-            }
-            for favoured in (o.name for o in options)
-        ]
-    penalties = {o.name: o.penalty for o in options}
-    for values in corners:
-        scaled = _scaled(criteria, options, {key: end for key, end in values.items() if end is not None})
-        scores = {name: _score(q, weights, penalties[name]) for name, q in scaled.items()}
-        if scores and max(scores, key=lambda name: (scores[name], name == winner)) != winner:
+        scaled = _scaled(criteria, left, ends)
+        scores = {o.name: _score(scaled[o.name], weights, o.penalty) for o in left}
+        if max(scores, key=lambda name: (scores[name], name == winner), default="") != winner:
             return True
     return False
+
+
+def _corners(
+    open_ends: Mapping[tuple[str, str], tuple[float, float]], criteria: Sequence[Criterion], options: Sequence[Option]
+) -> Iterator[dict[tuple[str, str], float]]:
+    """Choices of an end for each interval: all, or, where those are too many, each option's best against the rest."""
+    if 2 ** len(open_ends) <= _MOST_CORNERS:
+        for ends in itertools.product(*open_ends.values()):
+            yield dict(zip(open_ends, ends, strict=True))
+        return
+    better = {c.name: c.better for c in criteria}
+    for favoured in options:
+        yield {
+            (name, criterion): ends[(name == favoured.name) == (better[criterion] == "more")]
+            for (name, criterion), ends in open_ends.items()
+        }

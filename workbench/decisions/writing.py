@@ -160,6 +160,7 @@ def firmness(verdict: Verdict) -> tuple[str, ...]:
     moved = [_flip_words(flip) for flip in flips if flip.down_to or flip.up_to]
     if flips and not moved:
         moved = [tr("No weight alone changes the first place.")]
+    moved += _across(verdict)
     if verdict.close:
         moved.append(tr("The measured intervals alone can change the first place: measure more before you choose."))
     unbounded = [
@@ -171,6 +172,17 @@ def firmness(verdict: Verdict) -> tuple[str, ...]:
     if unbounded:
         moved.append(tr("Measured too few times to have an upper bound: {names}.", names=", ".join(unbounded)))
     return (*moved, *_taken_as(verdict))
+
+
+def _across(verdict: Verdict) -> Iterator[str]:
+    """Options of which an interval crosses a bound: those that may be out, and those that may be in."""
+    for scored in verdict.ranking:
+        values = scored.option.values
+        named = ", ".join(f"{name} {value_words(values[name])}" for name in scored.crosses)
+        if named and scored.out:
+            yield tr("{option} may meet the bound after all: {values}.", option=scored.option.name, values=named)
+        elif named:
+            yield tr("{option} may miss the bound: {values}.", option=scored.option.name, values=named)
 
 
 def _taken_as(verdict: Verdict) -> Iterator[str]:

@@ -84,6 +84,7 @@ class Scored:
         shares: what each criterion contributes to the score.
         out: why it was ruled out, "" when it wasn't.
         dominated_by: options at least as good everywhere and better somewhere.
+        crosses: criteria of which the interval lies across a bound, so that the option may be out after all, or in.
     """
 
     option: Option
@@ -91,6 +92,7 @@ class Scored:
     shares: Mapping[str, float]
     out: str = ""
     dominated_by: tuple[str, ...] = ()
+    crosses: tuple[str, ...] = ()
 
     @property
     def on_front(self) -> bool:
@@ -122,7 +124,7 @@ class Verdict:
 
     Attributes:
         flips: sensitivity of the first place, by criterion.
-        close: the intervals of measured values alone can change the first place.
+        close: the intervals of measured values alone can change the first place, across bounds too.
     """
 
     ranking: tuple[Scored, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 
 from workbench.answers.manifest import SERVER_SETTING
@@ -44,12 +44,13 @@ def trace_phases(trace: Trace) -> Waterfall:
     A query that a model wrote runs in the span it was written in.
     """
     total = max((span.start_ms + span.duration_ms for span in trace.spans), default=0.0)
-    spent: Counter[str] = Counter()
+    spent: defaultdict[str, float] = defaultdict(float)
     last = total
     for span in trace.spans:
         if isinstance(said := span.output, Generation):
             took = span.duration_ms if span.name == "generation" else min(said.duration_ms, span.duration_ms)
-            spent.update(_phases(_as_call(trace, said, took)))
+            for name, ms in _phases(_as_call(trace, said, took)).items():
+                spent[name] += ms
             spent["tools"] -= took
             last = span.start_ms + span.duration_ms
     spent["tools"] += last
