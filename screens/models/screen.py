@@ -228,6 +228,9 @@ class ModelsScreen(LoadingScreen):
         if file:
             memory = memory_lines(file, self._settings, fit, self._peak_of(path)) if fit and not file.problem else None
             self.query_one(Facts).show(card(file, self._shelf), before=memory)
+        elif (grid := self.query_one("#library-grid", Grid)).total and not grid.rows:
+            words = tr("No row holds what is searched for: esc in the list shows all.")
+            self.query_one(Facts).show([], before=content((words, Tone.DIM)))
 
     def _peak_of(self, path: str) -> int:
         """Of a process that was loaded as the next would be: with other settings it would be held against their sum."""

@@ -278,6 +278,14 @@ async def test_a_search_without_a_match_says_so_and_not_that_there_is_nothing() 
         await type_text(pilot, "no such thing")
         await settle(pilot)
         assert "No chunk passes" in screen_text(app)
+        await pilot.press("escape", "f1")
+        await sees(pilot, "architecture")
+        await pilot.press("slash")
+        await type_text(pilot, "no such thing")
+        await settle(pilot)
+        seen = screen_text(app)
+        assert "No row holds what is searched for" in seen
+        assert "architecture" not in seen, "no card of a file that isn't chosen"
 
 
 async def test_another_collection_is_shown_unsearched() -> None:
