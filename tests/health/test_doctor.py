@@ -10,6 +10,7 @@ import pytest
 from storage.indexes import vectors_table, words_table
 from storage.store import FileStore
 from tests.ingest.conftest import Bench, bench
+from tests.ingest.test_names import raw
 from workbench.corpus.ingest import Ingester
 from workbench.errors import Cancelled, NotFoundError
 from workbench.health import Doctor
@@ -183,6 +184,15 @@ def test_a_changed_source_is_read_again_and_one_that_went_is_told(bench: Bench, 
     assert "gone: 1" in told
     assert bench.texts("0.md") == ["Something new altogether."]
     assert [f.name for f in examine(doctor)["sources"].findings] == ["1.md"]
+
+
+def test_a_source_whose_name_is_no_utf8_is_found_and_read_again(bench: Bench, doctor: Doctor) -> None:
+    path = raw(bench.folder, b"bad\xff.txt")
+    bench.ingest()
+    assert examine(doctor)["sources"].passed
+    path.write_text("Other text.", "utf-8")
+    assert repair(doctor, "ingest") == "Sources read again: 1."
+    assert bench.texts("bad\\xff.txt") == ["Other text."]
 
 
 def test_a_copy_is_retired_and_no_longer_a_copy(bench: Bench, doctor: Doctor) -> None:

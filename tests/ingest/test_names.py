@@ -9,6 +9,7 @@ import pytest
 
 from tests.corpus_parse.make import pdf
 from tests.ingest.conftest import Bench
+from workbench.corpus.sources import path_of
 from workbench.errors import UsageError
 from workbench.records.corpus import Recipe
 from workbench.retrieval.filters import parse_filter
@@ -29,7 +30,12 @@ def test_names_that_are_no_utf8_stay_apart_and_are_the_same_in_the_next_run(benc
     assert bench.actions() == {"n_\\xfe.txt": "added", "n_\\xff.txt": "added"}
     assert bench.actions(on_missing="delete") == {"n_\\xfe.txt": "unchanged", "n_\\xff.txt": "unchanged"}
     assert bench.embedder.embedded == []
-    assert [d.title for d in bench.store.corpus.documents("c")] == ["n_\\xfe", "n_\\xff"]
+    documents = bench.store.corpus.documents("c")
+    assert [d.title for d in documents] == ["n_\\xfe", "n_\\xff"]
+    assert [os.fsencode(path_of(d.uri)).rpartition(b"/")[2] for d in documents] == [b"n_\xfe.txt", b"n_\xff.txt"]
+    written_so = bench.folder / "n_\\xff.txt"
+    written_so.write_text("Its name is text.", "utf-8")
+    assert path_of(documents[1].uri) == written_so
 
 
 def test_a_pipe_and_an_endless_device_are_reported_not_waited_for(bench: Bench) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from workbench.corpus.metadata import kind_of, other_kind
-from workbench.corpus.sources import Source, uri_of
+from workbench.corpus.sources import Source, path_of, uri_of
 from workbench.corpus.tasks import Cut, CutStored, Described, ReadFile, Refused, Result, Task, Unchanged
 from workbench.errors import DocumentError, EngineError, NotFoundError, WorkbenchError
 from workbench.i18n import tr
@@ -157,7 +156,7 @@ class Preparer:
             return
         known = self._states.get(source_id)
         other = self._claimed.setdefault(source_id, task.uri)
-        if other == task.uri and known and known.uri != task.uri and Path(known.uri).is_file():
+        if other == task.uri and known and known.uri != task.uri and path_of(known.uri).is_file():
             other = known.uri
         if other != task.uri:
             raise DocumentError(

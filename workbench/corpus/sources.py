@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ from workbench.i18n import tr
 
 _SQLITE: Final = b"SQLite format 3\0"
 _SQLITE_COMPANIONS: Final = ("-wal", "-shm", "-journal")
+
+_ESCAPED: Final = re.compile(r"\\x([89a-f][0-9a-f])")
+_BYTE: Final = 0xDC00
+"""What Python adds to a byte that is no UTF-8 (PEP 383)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,14 @@ def written(name: str) -> str:
     Two names never become one but by being written like that themselves.
     """
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def path_of(uri: str) -> Path:
+    """The file that ``uri_of`` wrote so: the one of that very name, else the one whose bytes were escaped."""
+    as_written = Path(uri)
+    if not is_gone(as_written):
+        return as_written
+    return Path(_ESCAPED.sub(lambda byte: chr(_BYTE + int(byte[1], 16)), uri))
 
 
 def find_sources(paths: Sequence[str]) -> tuple[Source, ...]:

@@ -15,6 +15,7 @@ from typing import Final
 
 from workbench.corpus.embedding import ChunkEmbedder
 from workbench.corpus.ingest import Ingester
+from workbench.corpus.sources import path_of
 from workbench.errors import Cancelled, NotFoundError
 from workbench.health import checks
 from workbench.health.histograms import histograms
@@ -205,7 +206,7 @@ class Doctor:
     ) -> Iterator[RepairProgress]:
         ids = [finding.id for check in wanted for finding in check.findings]
         sources = [self._store.corpus.document(name).uri for name in ids]
-        paths = tuple(source for source in sources if Path(source).is_file())
+        paths = tuple(str(path) for path in map(path_of, sources) if path.is_file())
         became: Counter[IngestAction] = Counter()
         for progress in self._ingest(IngestRequest(paths, collection), cancel) if paths else ():
             became.update(outcome.action for outcome in progress.outcomes)
@@ -328,7 +329,7 @@ class _Patient:
             if self._cancel is not None and self._cancel.is_set():
                 raise Cancelled
             if document.uri:
-                found[document.id] = _file_hash(Path(document.uri))
+                found[document.id] = _file_hash(path_of(document.uri))
         return found
 
 
