@@ -77,6 +77,17 @@ def test_a_name_may_be_cut_short_while_it_is_one_file_s(folder: Path, cli: Cli) 
     assert "There is no model “zebra”" in cli("models", "show", "zebra").err
 
 
+def test_a_file_that_is_not_listed_is_named_by_its_path(folder: Path, cli: Cli) -> None:
+    """Its card and a preset need no list; a note and a hash do, and the refusal says how it comes there."""
+    elsewhere = write_model(folder.parent.parent / "Away-F16.gguf")
+    assert "Away-F16" in cli("models", "show", "Away-F16.gguf").out
+    assert cli("models", "preset", "save", "away", "--model", "Away-F16.gguf").code == 0
+    assert json.loads(cli("models", "preset", "show", "away").out)["model"] == str(elsewhere)
+    refused = cli("models", "hash", str(elsewhere))
+    assert refused.code == 1
+    assert f"workbench models --add {elsewhere.parent}" in refused.err
+
+
 def test_a_preset_goes_out_as_a_modelfile_and_comes_back(folder: Path, cli: Cli) -> None:
     cli("models", "preset", "save", "small", "--ctx", "2048", "--kv", "q8_0", "--lora", "style.gguf:0.5")
     cli("models", "preset", "save", "small", "--no-flash", "--system", "Be brief.", "--temperature", "0.7")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from workbench.cli.display import StatusLine, print_json, print_table, say, size, stoppable
 from workbench.cli.front import FrontEnds
-from workbench.cli.models.files import model_path, models
+from workbench.cli.models.files import header_of, model_path, models
 from workbench.desk import Desk
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
@@ -26,15 +27,30 @@ NAME_CELLS: Final = 24
 
 def known_file(desk: Desk, model: str) -> ModelFile:
     """The listed file that a person names by its name or its path. Raises NotFoundError."""
-    path = model_path(desk, model)
-    found = next((f for f in desk.library.files() if path in (f.path, *(p.path for p in f.places))), None)
-    if found is None:
+    if found := _listed(desk, path := model_path(desk, model)):
+        return found
+    if Path(path).expanduser().is_file():
         raise NotFoundError(
-            tr("No such model"),
-            tr("There is no model “{name}”.", name=model),
-            tr("workbench models lists the files there are."),
+            tr("Not listed"),
+            tr("“{name}” lies in no folder that is looked into.", name=model),
+            tr("Add its folder: workbench models --add {folder}", folder=Path(path).expanduser().absolute().parent),
         )
-    return found
+    raise NotFoundError(
+        tr("No such model"),
+        tr("There is no model “{name}”.", name=model),
+        tr("workbench models lists the files there are."),
+    )
+
+
+def any_file(desk: Desk, model: str) -> ModelFile:
+    """As ``known_file``, or a file that isn't listed, by its path. Raises EngineError for one that can't be used."""
+    path = model_path(desk, model)
+    unlisted = Path(path).expanduser().is_file() and not _listed(desk, path)
+    return header_of(path) if unlisted else known_file(desk, model)
+
+
+def _listed(desk: Desk, path: str) -> ModelFile | None:
+    return next((f for f in desk.library.files() if path in (f.path, *(p.path for p in f.places))), None)
 
 
 @models.command()
@@ -45,7 +61,7 @@ def known_file(desk: Desk, model: str) -> ModelFile:
 def show(front: FrontEnds, model: str, markdown: bool, as_json: bool) -> None:
     """Shows a model's card: what its header says, where it is kept, its copies and variants, your notes."""
     with front.desk("create") as desk:
-        file, files = known_file(desk, model), desk.library.files()
+        file, files = any_file(desk, model), desk.library.files()
         note = desk.library.notes.of(file)
     if as_json:
         print_json({"file": file, "note": note})

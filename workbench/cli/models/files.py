@@ -65,7 +65,7 @@ def list_models(
             desk.library.add_folder(folder)
         found = desk.library.files(rescan=True)
         if model:
-            file = _model_file(model_path(desk, model))
+            file = header_of(model_path(desk, model))
             fit, grid = desk.library.memory([file], settings)[0], desk.library.memory_grid(file, settings)
             _show_one(file, settings, fit, grid, as_json)
             return
@@ -80,8 +80,9 @@ def list_models(
         _show_list(found, fits)
 
 
-def _model_file(path: str) -> ModelFile:
-    file = read_header(Path(path).expanduser())
+def header_of(path: str) -> ModelFile:
+    """What the file's header says, in a folder that is listed or not. Raises EngineError for what can't be used."""
+    file = read_header(Path(path).expanduser().absolute())
     if file.problem:
         raise EngineError(
             tr("{name} can't be used", name=file.name), file.problem, tr("workbench models lists the files there are.")

@@ -10,7 +10,7 @@ import click
 
 from workbench.cli.display import print_json, print_table, say
 from workbench.cli.front import FrontEnds
-from workbench.cli.models.cards import known_file
+from workbench.cli.models.cards import any_file, known_file
 from workbench.cli.models.chat import given, sampling_options
 from workbench.cli.models.files import models
 from workbench.errors import NotFoundError, UsageError, reason_of
@@ -69,7 +69,7 @@ def save_preset(
             known,
             load=load,
             generation=replace(known.generation, **sampling),
-            model=known_file(desk, model).path if model else known.model,
+            model=any_file(desk, model).path if model else known.model,
             system=known.system if system is None else system,
         )
         desk.library.presets.save(changed)
