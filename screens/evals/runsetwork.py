@@ -15,6 +15,7 @@ from screens.style import Tone
 from screens.widgets.grid import Row
 from screens.work import Job, Jobs
 from workbench.errors import WorkbenchError
+from workbench.evals.judging.judge import judged_before
 from workbench.evals.measuring.standings import family
 from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
@@ -151,11 +152,11 @@ class RunSetWork(RunWork):
         others = [r for r in others if r.config.layer != "retrieval"]
 
         def ask(model: LoadedModel | None) -> None:
-            self.app.push_screen(JudgeDialog(run, others, model), lambda trial: self._judge(run, trial))
+            self.app.push_screen(JudgeDialog(run, others, model), lambda trial: self._judge(view, run, trial))
 
         self.jobs.open(self, lambda: self.desk.model, ask)
 
-    def _judge(self, run: Run, trial: Trial | None) -> None:
+    def _judge(self, view: RunView, run: Run, trial: Trial | None) -> None:
         if trial is None:
             return
 
@@ -166,19 +167,28 @@ class RunSetWork(RunWork):
             job.detail, job.fraction = f"{len(judgement.cases)}/{run.done}", len(judgement.cases) / run.done
 
         self._trial = self.jobs.run(
-            self, tr("judge"), call, then=self._judged, failed=self._not_judged, describe=describe
+            self,
+            tr("judge"),
+            call,
+            then=lambda judgement: self._judged(view, judgement),
+            failed=self._not_judged,
+            describe=describe,
         )
 
-    def _judged(self, judgement: Judgement | None) -> None:
+    def _judged(self, view: RunView, judgement: Judgement | None) -> None:
         self._trial = None
         if judgement and judgement.id:
-            number = judgement.run_id
-            self.jobs.read(self, lambda: self.desk.evals.judgements(number), self._tell_judgement)
+            number, known = judgement.id, any(told.judgement == judgement for told in view.judged)
+            self.jobs.read(
+                self,
+                lambda: self.desk.evals.judgements(judgement.run_id),
+                lambda found: self._tell_judgement(next(t for t in found if t.judgement.id == number), known=known),
+            )
         self.relabel()
 
-    def _tell_judgement(self, found: Sequence[JudgementReport]) -> None:
-        if found:
-            self.notify(judged_text(found[0]), timeout=8, markup=False)
+    def _tell_judgement(self, told: JudgementReport, *, known: bool) -> None:
+        before = f"{judged_before()}\n" if known else ""
+        self.notify(before + judged_text(told), timeout=8, markup=False)
 
     def _not_judged(self, error: WorkbenchError) -> None:
         self._trial = None

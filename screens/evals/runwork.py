@@ -337,5 +337,5 @@ class RunWork(CaseBrowser):
 def _about(run: Run) -> Line:
     """What tells a run from the others in a choice."""
     baseline: Line = (" · " + tr("baseline"), Tone.ACCENT) if run.baseline else ""
-    told = f"{layer_title(run.config.layer)} · {progress_text(run, None)} · {run.created:%Y-%m-%d %H:%M}"
-    return ((told, Tone.DIM), baseline)
+    first = f"{run.created:%Y-%m-%d %H:%M} · {progress_text(run, None)}"
+    return ((first, Tone.DIM), baseline, (f" · {layer_title(run.config.layer)}", Tone.DIM))

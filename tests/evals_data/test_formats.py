@@ -433,7 +433,17 @@ def test_promptfoo_round_trip(tmp_path: Path) -> None:
     )
     lost = write_dataset(cases, tmp_path / "tests.yaml", "promptfoo")
     assert read_dataset(tmp_path / "tests.yaml").cases == cases
-    assert lost == ("expectation",)
+    assert lost == ()
+
+
+def test_promptfoo_names_the_cases_whose_check_it_has_none_for(tmp_path: Path) -> None:
+    cases = [
+        Case("a", "1+1?", expectation=Expectation("numeric", "2", 0.5)),
+        Case("b", "2+1?", expectation=Expectation("numeric", "3")),
+        Case("c", "Say it.", expectation=Expectation("f1", "so", 0.5)),
+        Case("d", "1+1?", expectation=Expectation("exact", "2")),
+    ]
+    assert write_dataset(cases, tmp_path / "t.yaml", "promptfoo") == ("f1 checks: 1 (c)", "numeric checks: 2 (a, b)")
 
 
 def test_ragas_gold_is_found_in_the_documents(tmp_path: Path) -> None:

@@ -214,10 +214,13 @@ def test_the_help_of_every_level_is_in_spanish_too() -> None:
 
 def test_a_ladder_holds_each_run_against_the_one_before(cli: Cli) -> None:
     for k in ("1", "2", "3"):
-        cli("run", "faq", *LEXICAL, "-k", k, "--title", f"k {k}")
+        cli("run", "faq", *LEXICAL, "-k", k, "--title", f"k {k}" + " and so on" * 5 * (k == "2"))
     told = cli("ladder", "1", "2", "3")
     assert told.code == 0
-    assert [line.split("  ")[0] for line in told.out.splitlines()[1:]] == ["#1 k 1", "#2 k 2", "#3 k 3"]
+    lines = told.out.splitlines()
+    assert [line.split("  ")[0] for line in lines[1:]] == ["1", "2", "3"]
+    places = {line.index(f"k {k}") for k, line in enumerate(lines[1:], start=1)}
+    assert len(places) == 1, "a long title moves no column"
     assert "+0 −0" in told.out
     steps = json.loads(cli("ladder", "1", "2", "3", "--json").out)
     assert [(s["a"]["id"], s["b"]["id"]) for s in steps] == [(1, 2), (2, 3)]

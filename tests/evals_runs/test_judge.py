@@ -165,8 +165,12 @@ def test_a_judge_that_dies_or_is_stopped_goes_on_where_it_was(bench: Bench) -> N
     finished = judged(bench, [says("wrong")])
     assert [case.verdict for case in finished.cases] == ["right", "right", "wrong"]
     assert len({case.case_id for case in finished.cases}) == 3
-    again = judged(bench, [says("wrong")] * 3)
-    assert (again.id, len(again.cases)) == (2, 3)  # nothing was left to go on with
+    assert judged(bench, []) == finished  # nothing was left to ask
+    bench.generator = Says([says("wrong")] * 4)
+    *_, other = bench.lab.judge(1, "Only the shortest answer is right.")
+    assert other.id == 2
+    assert judged(bench, []) == finished
+    assert [told.judgement for told in bench.lab.judgements(1)] == [other, finished]
 
 
 def test_another_rubric_or_model_starts_anew(bench: Bench) -> None:
@@ -226,6 +230,9 @@ def test_the_real_starter_model_judges_within_its_grammar(cli: Cli, tmp_path: Pa
     assert len(verdicts) == len([case for case in CASES if case.answerable]), "an abstention isn't judged"
     assert set(verdicts) <= {"right", "wrong", ""}
     assert told.out.strip() in cli("show", "1").out
+    again = cli("judge", "1", "--model", str(MODEL), "--rubric", str(rubric))
+    assert "This judgement is finished" in again.err
+    assert again.out == told.out
     assert cli("judge", "1", "--model", str(MODEL), "--rubric", "/nowhere").code == 2
 
 

@@ -11,7 +11,7 @@ from workbench.cli.display import StatusLine, print_json, say, stoppable
 from workbench.cli.evals.runs import group, run_number
 from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError, reason_of
-from workbench.evals.judging.judge import RUBRIC
+from workbench.evals.judging.judge import RUBRIC, judged_before
 from workbench.evals.reporting.reports import judged_text
 from workbench.i18n import tr
 
@@ -34,9 +34,12 @@ def judge(front: FrontEnds, run_id: str, model: str, file: Path | None, against:
             line = StatusLine()
             load(desk, model, line)
             other = run_number(desk, against) if against else 0
+            before = [told.judgement for told in desk.evals.judgements(number)]
             for judgement in desk.evals.judge(number, rubric, other, stop):
                 line.say(tr("judged {count}", count=len(judgement.cases)))
             line.clear()
+            if judgement in before and not stop.is_set():
+                say(judged_before(), err=True)
         found = desk.evals.judgements(number)
     if as_json:
         print_json(found)

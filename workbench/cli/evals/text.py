@@ -12,6 +12,7 @@ from workbench.cli.display import duration, print_table, say
 from workbench.evals.measuring.compare import p_text, verdict
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.standings import Standing, family, standings, verdict_of
+from workbench.evals.reporting.naming import run_words
 from workbench.evals.reporting.plots import plot_lines
 from workbench.evals.reporting.reports import (
     counted_text,
@@ -89,9 +90,13 @@ def print_warnings(warnings: Sequence[str]) -> None:
 
 
 def print_sweep(reports: Sequence[RunReport]) -> None:
-    """Runs as rows, their headline metrics as columns; then where they stand by the first."""
+    """Runs as rows, their headline metrics as columns; then where they stand by the first.
+
+    What a sweep varies tells its runs apart; what it leaves fixed would only make the table wider.
+    """
     table = runs_table(reports)
-    print_table(table.head, table.rows, right=(1,))
+    names = (f"#{report.run.id} {report.run.config.title}" for report in reports)
+    print_table(table.head, [(name, *row[1:]) for name, row in zip(names, table.rows, strict=True)], right=(1,))
     first = next(iter(headline_metrics(reports[0].overall.metrics)), "")
     if first:
         _print_standings(standings(reports, family(first)))
@@ -160,13 +165,21 @@ def _print_segment_changes(compared: RunComparison) -> None:
 
 def print_ladder(steps: Sequence[RunComparison]) -> None:
     """A line a run: how many of the cases shared with the run before pass, and what changed since that one."""
-    rows = [(run_name(steps[0].a), *_rung(steps[0].metrics, first=True), "", "", "")]
+    first = steps[0].a
+    rows = [(str(first.id), *_rung(steps[0].metrics, first=True), "", "", "", run_words(first))]
     rows += [
-        (run_name(s.b), *_rung(s.metrics), f"+{len(s.fixed)} −{len(s.broken)}", p_text(s.p_value), ", ".join(s.differs))
+        (
+            str(s.b.id),
+            *_rung(s.metrics),
+            f"+{len(s.fixed)} −{len(s.broken)}",
+            p_text(s.p_value),
+            ", ".join(s.differs),
+            run_words(s.b),
+        )
         for s in steps
     ]
-    head = (tr("run"), describe("pass_rate").title, "n", tr("fixed, broken"), tr("McNemar"), tr("changed"))
-    print_table(head, rows, right=(2,))
+    head = (describe("pass_rate").title, "n", tr("fixed, broken"), tr("McNemar"), tr("changed"), tr("run"))
+    print_table(("#", *head), rows, right=(2,))
 
 
 def _rung(metrics: Sequence[MetricChange], *, first: bool = False) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from typing import Any, Final
 import yaml
 
 from workbench.evals.formats.assertions import Taken, assertion_of
+from workbench.evals.formats.judgements import first_of
 from workbench.evals.formats.prompts import Prompt, read_prompts
 from workbench.evals.formats.rows import RowError, case_from, case_id
 from workbench.evals.formats.source import Format, Found, Locate, Source, TextOf, unreadable
@@ -255,6 +256,18 @@ def _test(case: Case) -> dict[str, Any]:
     return {**test, "assert": checks} if checks else test
 
 
+def _loses(cases: Sequence[Case], _text_of: TextOf) -> set[str]:
+    """The cases whose check it has none for, by kind."""
+    lost: dict[str, list[str]] = {}
+    for case in cases:
+        if case.expectation and assertion_of(case.expectation) is None:
+            lost.setdefault(case.expectation.kind, []).append(case.id)
+    return {
+        tr("{kind} checks: {count} ({names})", count=f"{len(ids):,}", kind=kind, names=first_of(ids))
+        for kind, ids in lost.items()
+    }
+
+
 def _recognises(source: Source) -> bool:
     lines = (line.lstrip(" \t{") for line in source.text.split("\n"))
     if any(line.startswith(("tests:", '"tests"', "'tests'")) for line in lines):
@@ -263,4 +276,11 @@ def _recognises(source: Source) -> bool:
     return next(heads, "").startswith(("- ", "[")) and ("vars:" in source.text or '"vars"' in source.text)
 
 
-FORMAT = Format("promptfoo", read, _recognises, frozenset({"id", "question", "answers", "criterion"}), write)
+FORMAT = Format(
+    "promptfoo",
+    read,
+    _recognises,
+    frozenset({"id", "question", "answers", "criterion", "expectation"}),
+    write,
+    loses=_loses,
+)

@@ -99,6 +99,11 @@ class Judge:
         return last.text
 
 
+def judged_before() -> str:
+    """Why a judge that was asked says what it said before."""
+    return tr("This judgement is finished: the same model judged these answers by the same rubric.")
+
+
 def expected(case: Case) -> str:
     """What a judge is told to expect: the gold answers, else the criterion; for what can't be answered, that."""
     if not case.answerable:

@@ -30,7 +30,7 @@ class JudgeLab(RunLab):
         """Lets the loaded model judge a run's answers, alone or against another run's; grows case by case.
 
         Each verdict is committed as it comes. Where the same judge, by the same rubric, left a judgement unfinished
-        (stopped, killed, dead), it goes on there. Scores stay as they are.
+        (stopped, killed, dead), it goes on there; one that is finished is given as it is. Scores stay as they are.
 
         Raises:
             UsageError: no model is loaded, or there is no answer to judge.
@@ -43,7 +43,7 @@ class JudgeLab(RunLab):
         pairs = self._judged_pairs(run_id, against)
         file, judge = generator.model.file, Judge(generator, rubric)
         blank = Judgement(0, run_id, against, file.name, file.hash, judge.rubric, datetime.now(UTC))
-        grown = self._unfinished(blank, {case.id for case, _, _ in pairs}) or blank
+        grown = self._earlier(blank, {case.id for case, _, _ in pairs}) or blank
         done = {judged.case_id for judged in grown.cases}
         with self._alone(), suppress(Cancelled):
             for case, one, other in pairs:
@@ -54,12 +54,13 @@ class JudgeLab(RunLab):
                 yield grown
         yield grown
 
-    def _unfinished(self, asked: Judgement, cases: set[str]) -> Judgement | None:
-        """The newest judgement, where the same judge by the same rubric has judged some of ``cases`` and not all."""
-        newest = next(iter(self._store.runs.judgements(asked.run_id)), None)
-        if newest is None or replace(newest, id=0, created=asked.created, cases=()) != asked:
-            return None
-        return newest if {judged.case_id for judged in newest.cases} < cases else None
+    def _earlier(self, asked: Judgement, cases: set[str]) -> Judgement | None:
+        """The newest judgement in which the same judge by the same rubric has judged some of ``cases``, or all."""
+        for known in self._store.runs.judgements(asked.run_id):
+            same = replace(known, id=0, created=asked.created, cases=()) == asked
+            if same and {judged.case_id for judged in known.cases} <= cases:
+                return known
+        return None
 
     def judgements(self, run_id: int) -> tuple[JudgementReport, ...]:
         """What judges said of a run, newest first, with people's agreement as of now. Raises NotFoundError."""
