@@ -12,7 +12,7 @@ from screens.widgets.facts import Fact
 from screens.widgets.grid import Column, Row
 from workbench.benchmarks.exports import flag_words
 from workbench.i18n import tr
-from workbench.ladders.exports import estimate_words, no_interval_words, rate_words, row_name
+from workbench.ladders.exports import estimate_words, gone_words, no_interval_words, rate_words, row_name
 from workbench.ladders.planning import origin_words
 from workbench.ladders.report import decode_speed
 from workbench.records.benchmarks import Rate
@@ -88,7 +88,7 @@ def details(report: LadderReport, row: LadderRow) -> list[Fact]:
         facts.append((tr("file"), f"{size(rung.size)} · {rung.bits_per_weight:.2f} {tr('bits/weight')}{saved}"))
         fell = f" · {tr('{count} fell back', count=rung.fallbacks)}" if rung.fallbacks else ""
         facts.append((tr("tensors"), (types, (fell, Tone.WARN))))
-    facts.append((tr("origin"), (origin_words(rung), Tone.WARN)))
+    facts += [("", (gone_words(row), Tone.WARN)), (tr("origin"), (origin_words(rung), Tone.WARN))]
     facts += [fact for fact in _figures(report, row) if plain(fact[1]) != NONE]
     if words := no_interval_words(replace(report, rows=(row,))):
         facts.append(("", (words, Tone.WARN)))

@@ -96,6 +96,12 @@ def test_a_ladder_of_two_and_a_copy(desk: Desk, model: str, text: TextPlan, tmp_
     told = desk.evals.export_decision(record.id)
     assert "it is a test" in told
     assert file_hash(Path(coarse.rung.path)) in told
+    Path(coarse.rung.path).unlink()
+    moved = desk.ladders.report(report.ladder.id)
+    assert not moved.left, "it was made and measured"
+    assert [row.gone for row in moved.rows] == [False, False, True, False]
+    record = desk.ladders.decide(report.ladder.id, desk.ladders.sentence(report.ladder.id, 2), "it is a test")
+    assert "its file isn't there any more" in record.evidence[2]
 
 
 def test_a_cancelled_quantization_leaves_no_file(model: str, tmp_path: Path) -> None:

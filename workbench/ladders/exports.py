@@ -55,6 +55,11 @@ def row_name(row: LadderRow) -> str:
     return row.rung.kind if row.rung.made else f"{row.rung.kind} ({row.rung.name})"
 
 
+def gone_words(row: LadderRow) -> str:
+    """That its file isn't there any more, "" where it is."""
+    return tr("its file isn't there any more") if row.gone else ""
+
+
 def estimate_words(found: Estimate | TextScore | None, form: str) -> str:
     """ "0.074 [0.066, 0.083]"; "0.074 [–]" without an interval. ``form`` as ``format`` takes it, "0.1%" for a share."""
     if found is None:
@@ -129,7 +134,7 @@ def row_words(report: LadderReport, row: LadderRow) -> str:
     for place, octets in ((2, row.rung.size), (4, row.bench.rss if row.bench else 0)):
         cells[place] = decimal(octets) if octets else NONE  # as the decision's sentence tells what is saved
     told = [f"{name} {cell}" for name, cell in zip(head[2:], cells[2:], strict=True) if cell != NONE]
-    told += filter(None, [_flags(row), origin_words(row.rung), row.rung.problem])
+    told += filter(None, [_flags(row), origin_words(row.rung), gone_words(row), row.rung.problem])
     return f"{cells[0]} {cells[1]}: ".lstrip() + "; ".join(told)
 
 
@@ -174,6 +179,7 @@ def _markdown(report: LadderReport) -> str:
     lines += [_line(head), _line(["---"] * len(head)), *map(_line, rows), ""]
     lines += [f"- {words}" for words in circumstances(report)]
     lines += [f"- {row_name(row)}: {words}" for row in report.rows if (words := origin_words(row.rung))]
+    lines += [f"- {row_name(row)}: {words}" for row in report.rows if (words := gone_words(row))]
     lines += [f"- {row_name(row)}: {flags}" for row in report.rows if (flags := _flags(row))]
     lines += [f"- {row_name(row)}: {row.rung.problem}" for row in report.rows if row.rung.problem]
     return "\n".join([*lines, "", _legend()]) + "\n"

@@ -66,7 +66,9 @@ class Ladders:
         """The figures so far. Raises NotFoundError."""
         ladder = self._store.ladders.ladder(ladder_id)
         results = {rung.place: self._results(rung) for rung in ladder.rungs if rung.run_id}
-        return report(ladder, self._benched(ladder), self._scores(ladder), results, stages.left(self._parts, ladder))
+        gone = {rung.place for rung in ladder.rungs if stages.is_gone(rung)}
+        left = stages.left(self._parts, ladder)
+        return report(ladder, self._benched(ladder), self._scores(ladder), results, left, gone)
 
     def run(self, plan: LadderPlan, cancel: Cancel | None = None) -> Iterator[LadderProgress]:
         """A new ladder: makes its files, then measures them, storing each step as it ends.

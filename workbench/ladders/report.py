@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.benchmarks.figures import rate
@@ -18,12 +18,14 @@ def report(
     scored: Mapping[int, Divergence],
     results: Mapping[int, Sequence[CaseResult]],
     left: Sequence[Stage],
+    gone: Container[int] = (),
 ) -> LadderReport:
     """All that is known so far.
 
     Args:
         benched: what its bench measured, by path.
         scored, results: of each rung, by its place.
+        gone: places of rungs whose file isn't there any more.
     """
     base = passed_cases(results.get(0, ()))
     rows = [
@@ -31,6 +33,7 @@ def report(
         for rung in ladder.rungs
     ]
     whole = max(scored.values(), key=lambda found: found.windows, default=None)
+    rows = [replace(row, gone=row.rung.place in gone) for row in rows]
     rows[0] = replace(rows[0], perplexity=whole.reference_perplexity if whole else None)
     criteria = criteria_of(rows, ladder.plan.bench)
     return LadderReport(ladder, tuple(with_front(rows, criteria, ladder.plan.bench)), criteria, tuple(left))

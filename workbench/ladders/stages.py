@@ -49,20 +49,25 @@ def is_made(rung: Rung) -> bool:
     return bool(rung.hash) and Path(rung.path).is_file()
 
 
+def is_gone(rung: Rung) -> bool:
+    """Its file was known, and isn't where it was."""
+    return bool(rung.hash) and not Path(rung.path).is_file()
+
+
 def left(parts: Parts, ladder: Ladder) -> tuple[Stage, ...]:
-    """The stages that aren't complete, in their order."""
-    plan, rungs = ladder.plan, usable(ladder)
+    """The stages that aren't complete, in their order; a file that is gone counts only where it is to be measured."""
+    plan = ladder.plan
     open_rungs = [rung for rung in ladder.rungs if not rung.problem]
     missing: list[Stage] = []
-    if len(rungs) < len(open_rungs):
-        missing.append("quantize")
     if plan.bench and not _bench_complete(parts, ladder):
         missing.append("bench")
     if plan.text and any(unscored(parts, ladder, rung) for rung in open_rungs[1:]):
         missing.append("quality")
     if plan.dataset and any(not _evaluated(parts, rung) for rung in open_rungs):
         missing.append("eval")
-    return tuple(missing)
+    measured = not missing and (plan.bench or plan.text or plan.dataset)
+    unmade = any(not rung.hash if measured else not is_made(rung) for rung in open_rungs)
+    return ("quantize", *missing) if unmade else tuple(missing)
 
 
 # -- quantize ------------------------------------------------------------------------------------------------------

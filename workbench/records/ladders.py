@@ -197,6 +197,7 @@ class LadderRow:
         saving: 1 − bytes of its file ÷ bytes of the reference's.
         loss: Δquality = share of cases that the reference passes less the share that this one passes, paired.
         front: on the Pareto front of the report's criteria.
+        gone: its file was there, and isn't any more; the figures are of what it was.
     """
 
     rung: Rung
@@ -207,6 +208,7 @@ class LadderRow:
     loss: Estimate | None = None
     saving: float | None = None
     front: bool = False
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,15 @@ from workbench.cli.models.files import model_path
 from workbench.desk import Desk
 from workbench.errors import NotFoundError
 from workbench.i18n import tr
-from workbench.ladders.exports import ExportFormat, front_words, no_interval_words, row_name, stage_words, table
+from workbench.ladders.exports import (
+    ExportFormat,
+    front_words,
+    gone_words,
+    no_interval_words,
+    row_name,
+    stage_words,
+    table,
+)
 from workbench.ladders.kinds import DEFAULT
 from workbench.ladders.planning import origin_words
 from workbench.ports import Cancel
@@ -246,14 +254,14 @@ def _print(desk: Desk, found: LadderReport, form: ExportFormat | None) -> None:
     say(tr("ladder {id}", id=found.ladder.id) + (f" · {words}" if (words := front_words(found)) else ""), dim=True)
     if words := no_interval_words(found):
         say(words, err=True)
-    origins: dict[str, list[str]] = {}
+    remarks: dict[str, list[str]] = {}
     for row in found.rows:
-        origins.setdefault(origin_words(row.rung), []).append(row_name(row))
+        for words in filter(None, (origin_words(row.rung), gone_words(row))):
+            remarks.setdefault(words, []).append(row_name(row))
         if row.rung.problem:
             say(f"✗ {row_name(row)}: {row.rung.problem}", err=True)
-    for words, names in origins.items():
-        if words:
-            say(f"~ {', '.join(names)}: {words}", err=True)
+    for words, names in remarks.items():
+        say(f"~ {', '.join(names)}: {words}", err=True)
 
 
 COMMANDS = (ladder,)
