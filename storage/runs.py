@@ -13,6 +13,7 @@ from storage.driver import Connection, storable
 from storage.holders import is_alive, this_process
 from storage.rows import now, record_json
 from workbench.errors import NotFoundError, UsageError
+from workbench.evals.running.values import readable
 from workbench.i18n import tr
 from workbench.records.answers import Manifest
 from workbench.records.codec import decode
@@ -270,7 +271,7 @@ def _run(row: tuple[Any, ...]) -> Run:
     number, config, dataset_hash, manifest, status, holder, created, done, total, passed, baseline, scored = row
     return Run(
         id=number,
-        config=decode(RunConfig, json.loads(config)),
+        config=decode(RunConfig, readable(json.loads(config))),
         dataset_hash=dataset_hash,
         manifest=decode(Manifest, json.loads(manifest)),
         status="interrupted" if status == "running" and not is_alive(holder) else status,

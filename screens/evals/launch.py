@@ -31,7 +31,9 @@ from screens.fields import (
     written,
 )
 from screens.style import content
+from workbench.errors import UsageError
 from workbench.evals.reporting.naming import layer_title, model_name
+from workbench.evals.running.values import check_values
 from workbench.i18n import tr
 from workbench.records.evals import Layer, RunConfig
 from workbench.records.models import ModelFile
@@ -144,9 +146,12 @@ class RunDialog(ModalScreen[RunConfig]):
     def action_start(self) -> None:
         """Dismisses with the configuration, or says what is wrong with it."""
         try:
-            self.dismiss(self._read())
-        except ValueError as error:
+            config = self._read()
+            check_values(config)
+        except (ValueError, UsageError) as error:
             tell_problem(self, error)
+        else:
+            self.dismiss(config)
 
     def _read(self) -> RunConfig:
         return replace(

@@ -20,10 +20,12 @@ from screens.evals.words import result_mark, value_text
 from screens.fields import chosen, pick, tell_problem
 from screens.style import Line, Tone, content, milliseconds
 from screens.widgets.facts import Fact, Facts
+from workbench.errors import UsageError
 from workbench.evals.measuring.compare import changed_settings
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.reporting.naming import model_name
 from workbench.evals.reporting.reports import stage_title
+from workbench.evals.running.values import check_values
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold
 from workbench.records.answers import AskOptions
@@ -117,9 +119,12 @@ class RerunDialog(ModalScreen[RunConfig]):
     def action_start(self) -> None:
         """Dismisses with the settings, or says what is wrong with them."""
         try:
-            self.dismiss(read_settings(self, self._base))
-        except ValueError as error:
+            config = read_settings(self, self._base)
+            check_values(config)
+        except (ValueError, UsageError) as error:
             tell_problem(self, error)
+        else:
+            self.dismiss(config)
 
     def action_leave(self) -> None:
         """Nothing runs."""

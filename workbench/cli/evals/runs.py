@@ -18,7 +18,8 @@ from workbench.cli.models.files import model_path
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
 from workbench.evals.reporting.naming import run_words
-from workbench.evals.running.sweep import VARIABLES, check_keys, vary, with_variable
+from workbench.evals.running.sweep import VARIABLES, vary, with_variable
+from workbench.evals.running.values import check_values
 from workbench.i18n import tr
 from workbench.records.codec import decode
 from workbench.records.evals import RunConfig, RunProgress
@@ -98,9 +99,9 @@ def configured(desk: Desk, dataset: str, given: dict[str, Any]) -> RunConfig:
 def _read(path: Path, dataset: str) -> RunConfig:
     try:
         data = json.loads(path.read_text("utf-8"))
-        check_keys(data)
+        check_values(data)
         return replace(decode(RunConfig, {"dataset": dataset, **data}), dataset=dataset)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise UsageError(
             tr("The configuration can't be read"),
             f"{path}: {reason_of(error)}",

@@ -18,6 +18,7 @@ from workbench.evals.gold.whereabouts import GoldFinder, relevant
 from workbench.evals.running import failure
 from workbench.evals.running.imported import import_run, is_imported
 from workbench.evals.running.runner import EvalRunner, Runtimes
+from workbench.evals.running.sweep import check_sweep
 from workbench.i18n import tr
 from workbench.ports import Cancel, Store
 from workbench.records.cases import Case
@@ -86,10 +87,10 @@ class RunLab(DatasetLab):
         All are looked at before the first begins, so that one that can't be run leaves no others behind.
 
         Raises:
-            UsageError, NotFoundError, FilterError, EngineError: as ``run``.
+            UsageError: also when what varies changes nothing in one of them.
+            NotFoundError, FilterError, EngineError: as ``run``.
         """
-        for config in configs:
-            self._runner.settle(config)
+        check_sweep([self._runner.settle(config).config for config in configs])
         for config in configs:
             last: RunProgress | None = None
             for last in self.run(config, cancel):

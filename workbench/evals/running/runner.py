@@ -15,6 +15,8 @@ from workbench.answers.weighing import threshold
 from workbench.errors import Cancelled, EngineError, NotFoundError, UsageError
 from workbench.evals.measuring.segments import members_of
 from workbench.evals.running.execution import CaseRunner
+from workbench.evals.running.sweep import writes
+from workbench.evals.running.values import check_values, no_value
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store
 from workbench.records.answers import Manifest
@@ -51,6 +53,23 @@ class Runtimes:
     load: Load
     collection: Callable[[], str]
     judge: Callable[[], Generator | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a run meets.
+
+    Attributes:
+        config: with its collection named.
+        cases: those of the run, each with its position in the dataset.
+        index: None in the model layer, which has none.
+    """
+
+    config: RunConfig
+    dataset: Dataset
+    cases: tuple[tuple[int, Case], ...]
+    searcher: Searcher
+    index: Index | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,34 +127,36 @@ class EvalRunner:
         Raises:
             UsageError, NotFoundError, FilterError, EngineError: see ``EvalLab.run``.
         """
-        dataset = find_dataset(self._store, config.dataset)
-        cases = _chosen(self._store.datasets.cases(dataset.name), config)
-        config, searcher, index = self.settle(config)
+        met = self.settle(config)
+        config, searcher, index = met.config, met.searcher, met.index
         if index and searcher.embedder and "dense" in config.search.lanes:
             searcher.embedder.start()  # or the first case would be timed with it
-        writes = config.layer == "model" or (config.layer != "retrieval" and config.ask.mode != "extractive")
-        generator = self._loaded(config, cancel) if config.model and writes else None
+        generator = self._loaded(config, cancel) if writes(config) else None
         told = self._manifest(config, searcher, index, generator)
         source = self._runtimes.generator if generator else lambda: None
-        return Plan(config, dataset, cases, told, CaseRunner(self._store, searcher, index, source, config))
+        return Plan(config, met.dataset, met.cases, told, CaseRunner(self._store, searcher, index, source, config))
 
-    def settle(self, config: RunConfig) -> tuple[RunConfig, Searcher, Index | None]:
-        """What a run meets, its collection named, checked without loading anything; None: the model layer has no index.
+    def settle(self, config: RunConfig) -> Settled:
+        """What a run meets, its collection named, checked without loading anything.
 
         Raises:
             UsageError, NotFoundError, FilterError: see ``EvalLab.run``.
         """
+        check_values(config)
         dataset = find_dataset(self._store, config.dataset)
+        cases = _chosen(self._store.datasets.cases(dataset.name), config)
         _check(config)
         searcher = self._runtimes.searcher()
         if config.layer == "model":
-            return config, searcher, None
+            return Settled(config, dataset, cases, searcher, None)
+        if config.ask.follows:
+            self._store.traces.trace(config.ask.follows)  # raises where it isn't there
         name = config.search.collection or dataset.collection or self._runtimes.collection()
         searcher = searcher.meeting(name, config.index) if config.index else searcher
         config = replace(config, search=searcher.settled(replace(config.search, collection=name)))
         index = searcher.index(name)
         self._check_search(config, searcher, index)
-        return config, searcher, index
+        return Settled(config, dataset, cases, searcher, index)
 
     # -- the loop --------------------------------------------------------------------------------------------------
 
@@ -210,7 +231,10 @@ class EvalRunner:
     def _loaded(self, config: RunConfig, cancel: Cancel | None) -> Generator:
         """The model of ``config``, loaded unless it is already, with the same settings."""
         generator = self._runtimes.generator()
-        path = Path(config.model).expanduser().resolve()
+        try:
+            path = Path(config.model).expanduser().resolve()
+        except RuntimeError as error:  # "~name" of nobody
+            raise no_value("model", config.model, tr("the path of a model")) from error
         same = (
             generator is not None
             and Path(generator.model.file.path).resolve() == path
@@ -338,8 +362,6 @@ def _check(config: RunConfig) -> None:
         problem = tr("Leaving the gold out tests abstention: only the whole chain can show that.")
     elif config.ask.mode == "generated" and not config.model and config.layer in ("generation", "chain"):
         problem = tr("Generated answers need a model.")
-    elif min(config.k, config.depth) < 1 or config.limit < 0:
-        problem = tr("k and depth start at 1, the limit at 0.")
     if problem:
         raise UsageError(tr("This run measures nothing"), problem, tr("workbench eval run --help tells the options."))
 

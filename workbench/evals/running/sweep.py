@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from difflib import get_close_matches
-from typing import Any, Final, Literal, TypeAlias, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
 
 from workbench.errors import UsageError
+from workbench.evals.running.values import fits, no_value, takes
 from workbench.i18n import tr
-from workbench.records.codec import TYPE_KEY
 from workbench.records.evals import Layer, RunConfig
+from workbench.records.rerankers import NONE
 
 Part: TypeAlias = Literal["", "search", "ask", "load", "prices"]
 
@@ -20,6 +20,7 @@ _SEARCHING: Final[tuple[Layer, ...]] = ("retrieval", "chain")
 _ASKING: Final[tuple[Layer, ...]] = ("generation", "chain")
 _WRITING: Final[tuple[Layer, ...]] = ("generation", "chain", "model")
 
+_OF_A_MODEL: Final = frozenset({"max-output", "temperature", "seed", "context", "kv-type"})
 LANES: Final = {"lexical": ("lexical",), "dense": ("dense",), "both": ("lexical", "dense")}
 
 
@@ -38,66 +39,41 @@ class Variable:
     read: Callable[[str], Any]
     layers: tuple[Layer, ...]
 
+    @property
+    def path(self) -> str:
+        """Its key, as "search.lanes"."""
+        return f"{self.part}.{self.field}" if self.part else self.field
 
-def _one_of(*names: str) -> Callable[[str], str]:
-    return lambda text: {name: name for name in names}[text]
-
-
-def _at_least(low: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        value = int(text)
-        if value < low:
-            raise ValueError(text)
-        return value
-
-    return read
-
-
-def _price(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise ValueError(text)
-    return value
-
-
-def _name(text: str) -> str:
-    if not text.strip():
-        raise ValueError(text)
-    return text.strip()
-
-
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError(text)
-    return value
+    def of(self, config: RunConfig) -> Any:
+        """Its value."""
+        return getattr(getattr(config, self.part) if self.part else config, self.field)
 
 
 VARIABLES: Final[Mapping[str, Variable]] = {
-    "layer": Variable("", "layer", _one_of("retrieval", "generation", "chain", "model"), _ALL),
+    "layer": Variable("", "layer", str, _ALL),
     "model": Variable("", "model", str, _WRITING),
-    "k": Variable("", "k", _at_least(1), _SEARCHING),
-    "depth": Variable("", "depth", _at_least(1), _SEARCHING),
+    "k": Variable("", "k", int, _SEARCHING),
+    "depth": Variable("", "depth", int, _SEARCHING),
     "collection": Variable("search", "collection", str, _ON_A_CORPUS),
-    "index": Variable("", "index", _at_least(0), _ON_A_CORPUS),
+    "index": Variable("", "index", int, _ON_A_CORPUS),
     "lane": Variable("search", "lanes", LANES.__getitem__, _SEARCHING),
-    "fusion": Variable("search", "fusion", _one_of("rrf", "weights"), _SEARCHING),
-    "k0": Variable("search", "k0", _at_least(0), _SEARCHING),
-    "candidates": Variable("search", "candidates", _at_least(1), _SEARCHING),
-    "rerank": Variable("search", "rerank", _name, _SEARCHING),
-    "rerank-depth": Variable("search", "rerank_depth", _at_least(1), _SEARCHING),
+    "fusion": Variable("search", "fusion", str, _SEARCHING),
+    "k0": Variable("search", "k0", int, _SEARCHING),
+    "candidates": Variable("search", "candidates", int, _SEARCHING),
+    "rerank": Variable("search", "rerank", str.strip, _SEARCHING),
+    "rerank-depth": Variable("search", "rerank_depth", int, _SEARCHING),
     "filter": Variable("search", "filter", str, _SEARCHING),
-    "mode": Variable("ask", "mode", _one_of("auto", "extractive", "generated"), _ASKING),
-    "evidence": Variable("ask", "evidence", _at_least(1), _ASKING),
-    "threshold": Variable("ask", "threshold", _share, _ASKING),
-    "max-output": Variable("ask", "max_output", _at_least(1), _WRITING),
+    "mode": Variable("ask", "mode", str, _ASKING),
+    "evidence": Variable("ask", "evidence", int, _ASKING),
+    "threshold": Variable("ask", "threshold", float, _ASKING),
+    "max-output": Variable("ask", "max_output", int, _WRITING),
     "temperature": Variable("ask", "temperature", float, _WRITING),
     "seed": Variable("ask", "seed", int, _WRITING),
-    "context": Variable("load", "context", _at_least(1), _WRITING),
-    "price-input": Variable("prices", "input", _price, _ALL),
-    "price-output": Variable("prices", "output", _price, _ALL),
-    "price-hour": Variable("prices", "hour", _price, _ALL),
-    "kv-type": Variable("load", "kv_type", _one_of("f16", "q8_0", "q4_0"), _WRITING),
+    "context": Variable("load", "context", int, _WRITING),
+    "price-input": Variable("prices", "input", float, _ALL),
+    "price-output": Variable("prices", "output", float, _ALL),
+    "price-hour": Variable("prices", "hour", float, _ALL),
+    "kv-type": Variable("load", "kv_type", str, _WRITING),
 }
 """By the names that options and sweeps use. A chunk size or an embedder is another index, or another collection."""
 
@@ -113,12 +89,12 @@ def with_variable(config: RunConfig, name: str, text: str) -> RunConfig:
         )
     try:
         value = variable.read(text)
-    except (ValueError, KeyError) as error:
-        raise UsageError(
-            tr("Not a value"),
-            tr("“{value}” is no value of {name}.", value=text, name=name),
-            tr("workbench eval run --help tells the options."),
-        ) from error
+    except (ValueError, KeyError):
+        value = None
+    if value is None or not fits(variable.path, value):
+        raise no_value(
+            name, text, tr("one of {names}", names=", ".join(LANES)) if name == "lane" else takes(variable.path)
+        )
     if not variable.part:
         return replace(config, **{variable.field: value})
     part = replace(getattr(config, variable.part), **{variable.field: value})
@@ -129,7 +105,7 @@ def vary(config: RunConfig, name: str, values: Sequence[str]) -> tuple[RunConfig
     """One configuration per value, titled "name=value": they differ in nothing else.
 
     Raises:
-        UsageError: fewer than two values, or one that is none; the layer never looks at the variable.
+        UsageError: fewer than two values, or one that is none; the runs would never look at the variable.
     """
     if len(set(values)) < 2:
         raise UsageError(
@@ -141,6 +117,26 @@ def vary(config: RunConfig, name: str, values: Sequence[str]) -> tuple[RunConfig
     varied = tuple(
         replace(with_variable(config, name, value), title=f"{before}{name}={value}") for value in dict.fromkeys(values)
     )
+    _refuse_idle(config, name)
+    return varied
+
+
+def check_sweep(configs: Sequence[RunConfig]) -> None:
+    """Raises UsageError for settled configurations that differ in a variable which none of them looks at."""
+    for name, variable in VARIABLES.items():
+        if len({variable.of(config) for config in configs}) > 1:
+            for config in configs:
+                _refuse_idle(config, name)
+
+
+def writes(config: RunConfig) -> bool:
+    """Whether a model writes what a run measures."""
+    asks = config.layer in _ASKING and config.ask.mode != "extractive"
+    return bool(config.model) and (config.layer == "model" or asks)
+
+
+def _refuse_idle(config: RunConfig, name: str) -> None:
+    """Raises UsageError when a run doesn't look at the variable, whatever its value."""
     layers = VARIABLES[name].layers
     if config.layer not in layers:
         raise UsageError(
@@ -148,34 +144,28 @@ def vary(config: RunConfig, name: str, values: Sequence[str]) -> tuple[RunConfig
             tr("In the layer “{layer}”, {name} changes nothing.", layer=config.layer, name=name),
             tr("It does in: {layers}.", layers=", ".join(layers)),
         )
-    return varied
-
-
-def check_keys(data: Mapping[str, Any]) -> None:
-    """Raises UsageError for a key that no configuration has: a misspelt one would silently leave the default."""
-    known = tuple(_keys(RunConfig))
-    parts = {key.rpartition(".")[0] for key in known} - {""}
-    given = [*data, *(f"{part}.{name}" for part in sorted(parts & data.keys()) for name in data[part])]
-    for key in given:
-        part, _, leaf = key.rpartition(".")
-        if key in known or leaf == TYPE_KEY:
-            continue
-        beside = {path.rpartition(".")[2]: path for path in known if path.rpartition(".")[0] == part}
-        names = {path.rpartition(".")[2]: path for path in known} | beside
-        near = get_close_matches(leaf, names, 1)
+    if lacking := _lacking(config, name):
         raise UsageError(
-            tr("No such key"),
-            tr("A run's configuration has no “{name}”.", name=key),
-            tr("Did you mean “{name}”?", name=names[near[0]])
-            if near
-            else tr("There are: {names}.", names=", ".join(known)),
+            tr("Nothing varies"),
+            tr("Without {what}, {name} changes nothing.", what=lacking, name=name),
+            tr("Choose that for all the runs first."),
         )
 
 
-def _keys(kind: type[Any], before: str = "") -> Iterator[str]:
-    """Every key of a record and of the records in it, as "search.lanes"."""
-    hints = get_type_hints(kind)
-    for one in fields(kind):
-        yield before + one.name
-        if is_dataclass(hints[one.name]):
-            yield from _keys(hints[one.name], f"{before}{one.name}.")
+def _lacking(config: RunConfig, name: str) -> str:
+    """What would make a run look at the variable, "" when it does. What is settled only later counts as there."""
+    search = config.search
+    if name in _OF_A_MODEL and not writes(config):
+        return tr("a model that writes")
+    if name == "mode" and not config.model:
+        return tr("a model that writes")
+    if name == "seed" and config.ask.temperature == 0:
+        return tr("a temperature above 0")
+    if name == "rerank-depth" and search.rerank == NONE:
+        return tr("a reranker")
+    if name == "k0" and search.fusion != "rrf":
+        return tr("fusion by RRF")
+    asks_once = config.layer == "retrieval" or (search.transforms == () and not config.ask.retries)
+    if name in {"k0", "fusion"} and len(search.lanes) == 1 and asks_once:
+        return tr("two lanes")
+    return ""
