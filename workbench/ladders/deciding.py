@@ -138,26 +138,26 @@ def _memory(row: LadderRow, base: LadderRow) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Speed:
-    """Decode speed as a multiple of the baseline's; ``differs`` when their 95 % intervals don't meet."""
+    """Decode speed as a multiple of the baseline's; ``differs`` when they have 95 % intervals, and these don't meet."""
 
     factor: float
     differs: bool
 
 
 def _speed(report: LadderReport, row: LadderRow, base: LadderRow) -> _Speed | None:
-    """None where one wasn't measured, or only once: that tells nothing of either."""
+    """None where one wasn't measured. One repetition has no interval, and differs surely from none."""
     mine, theirs = decode_speed(row, report.ladder.plan.bench), decode_speed(base, report.ladder.plan.bench)
-    if mine is None or theirs is None or mine.low is None or mine.high is None:
+    if mine is None or theirs is None or not mine.mean or not theirs.mean:
         return None
-    if theirs.low is None or theirs.high is None or not mine.mean or not theirs.mean:
-        return None
-    return _Speed(mine.mean / theirs.mean, mine.low > theirs.high or mine.high < theirs.low)
+    factor = mine.mean / theirs.mean
+    if mine.low is None or mine.high is None or theirs.low is None or theirs.high is None:
+        return _Speed(factor, differs=False)
+    return _Speed(factor, mine.low > theirs.high or mine.high < theirs.low)
 
 
 def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
-    if row.passed and base.passed:
-        kept, before = rate_words(row.passed), rate_words(base.passed)
-        yield tr("{kept} cases passed (it was {before})", kept=kept, before=before)
+    if not _fewer(row, base) and (told := _passed(row, base)):
+        yield told
     if row.divergence:
         share = estimate_words(row.divergence.same_top, "0.1%")
         reference = row_name(report.rows[0])
@@ -168,6 +168,22 @@ def _keeps(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
         yield tr("the perplexity ({change})", change=f"{change.share:+.1%}")
 
 
+def _passed(row: LadderRow, base: LadderRow) -> str:
+    """How many cases each of them passes, "" where one wasn't evaluated."""
+    if not row.passed or not base.passed:
+        return ""
+    return tr("{kept} cases passed (it was {before})", kept=rate_words(row.passed), before=rate_words(base.passed))
+
+
+def _fewer(row: LadderRow, base: LadderRow) -> bool:
+    return bool(row.passed and base.passed and row.passed.share < base.passed.share)
+
+
+def _lost(row: LadderRow, base: LadderRow) -> bool:
+    """The paired Δquality, which is against the reference, is surely above 0."""
+    return bool(row.loss and base.rung.place == 0 and row.loss.low > 0)
+
+
 def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str]:
     if (more := row.rung.size - base.rung.size) > 0:
         yield tr("{size} more of the file", size=decimal(more))
@@ -175,8 +191,9 @@ def _loses(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[st
         yield tr("{size} more of peak memory", size=decimal(-memory))
     if (speed := _speed(report, row, base)) and speed.differs and speed.factor < 1:
         yield tr("{share} of the decode speed", share=f"{1 - speed.factor:.0%}")
-    if row.loss and base.rung.place == 0 and row.loss.low > 0:
+    if _lost(row, base):
         yield tr("Δquality {loss} of the cases", loss=estimate_words(row.loss, "+.3f"))
+        yield _passed(row, base)
     if row.divergence:
         found, reference = row.divergence, row_name(report.rows[0])
         kl, p99 = estimate_words(found.kl, ".3f"), estimate_words(found.kl_p99, ".2f")
@@ -193,6 +210,8 @@ def _open(report: LadderReport, row: LadderRow, base: LadderRow) -> Iterator[str
         yield tr("decode speed ×{factor}", factor=f"{speed.factor:.2f}")
     if row.loss and base.rung.place == 0 and row.loss.low <= 0 <= row.loss.high:
         yield tr("Δquality {loss} of the cases", loss=estimate_words(row.loss, "+.3f"))
+    if _fewer(row, base) and not _lost(row, base):
+        yield _passed(row, base)
     if (change := _perplexity(row, base)) and not change.worse and not change.better:
         yield tr("{change} of perplexity", change=f"{change.share:+.1%}")
 
