@@ -49,12 +49,15 @@ LOOKING: Final = frozenset(
 class Subject:
     """What is looked at: the trace of the question in the field, or the search of what is being typed.
 
-    ``options`` are those that the search was made with.
+    Attributes:
+        options: that the search was made with.
+        revision: of the collection when it was, empty for today's.
     """
 
     trace: Trace | None
     result: SearchResult | None
     options: SearchOptions
+    revision: tuple[int | str, ...] = ()
 
 
 class InspectingScreen(ModeScreen):
@@ -146,7 +149,11 @@ class InspectingScreen(ModeScreen):
 
     @abstractmethod
     def subject(self) -> Subject | None:
-        """What is looked at, None when nothing was found yet."""
+        """What is looked at, None when there is nothing: ``nothing_found`` says why."""
+
+    @abstractmethod
+    def nothing_found(self) -> str:
+        """Why nothing is looked at."""
 
     @abstractmethod
     def open_trace(self, trace_id: str, query: str) -> None:
@@ -167,7 +174,7 @@ class InspectingScreen(ModeScreen):
         """Through the panes; after the last of them, into the stages."""
         ranking, citations = self.query_one("#ranking", Grid), self.query_one(AnswerPane).query_one("#citations", Grid)
         last = citations if citations.display else ranking
-        if self.focused is last and self.subject() is not None:
+        if self.focused is last:
             self.action_walk()
         elif self.focused is ranking:
             last.focus()
@@ -299,13 +306,13 @@ class InspectingScreen(ModeScreen):
     def _with_trace(self, then: Callable[[Trace], object]) -> None:
         """Opens what ``then`` opens of the trace in front; a search not asked becomes one that is stored nowhere."""
         subject = self.subject()
-        if subject is None or (subject.trace is None and subject.result is None):
-            self.notify(tr("Nothing was found yet: type a question."), severity="warning", timeout=3)
+        if subject is None:
+            self.notify(self.nothing_found(), severity="warning", timeout=3)
         elif subject.trace:
             then(subject.trace)
         elif subject.result:
-            result, ask, options = subject.result, self.ask_options, subject.options
-            self.jobs.open(self, lambda: _searched(self.desk, result, ask, options), then)
+            result, ask = subject.result, self.ask_options
+            self.jobs.open(self, lambda: _searched(self.desk, result, ask, subject), then)
 
     def _stored(self) -> Trace | None:
         subject = self.subject()
@@ -318,5 +325,6 @@ class InspectingScreen(ModeScreen):
         self.jobs.open(self, call, lambda read: self.app.push_screen(screen(read)))
 
 
-def _searched(desk: Desk, result: SearchResult, ask: AskOptions, options: SearchOptions) -> Trace:
-    return desk.inspector.searched(result, ask, replace(options, collection=options.collection or desk.collection))
+def _searched(desk: Desk, result: SearchResult, ask: AskOptions, subject: Subject) -> Trace:
+    options = replace(subject.options, collection=subject.options.collection or desk.collection)
+    return desk.inspector.searched(result, ask, options, subject.revision)

@@ -20,7 +20,7 @@ from screens.style import Tone, duration, shorten
 from screens.widgets.grid import Row
 from screens.widgets.keys import with_alt
 from workbench.i18n import tr
-from workbench.keystrokes import of_result
+from workbench.keystrokes import of_result, result_of
 from workbench.records.keystrokes import KeystrokeSession, Replayed, SessionSummary
 from workbench.records.retrieval import HitView, SearchResult
 
@@ -283,5 +283,7 @@ def _read_session(desk: Desk, session_id: str) -> tuple[KeystrokeSession, list[E
         for hit in keystroke.hits:
             if hit.chunk_id not in known:
                 known[hit.chunk_id] = view_of(desk, hit)
-        entries.append(Entry(keystroke, tuple(replace(known[hit.chunk_id], hit=hit) for hit in keystroke.hits)))
+        hits = tuple(replace(known[hit.chunk_id], hit=hit) for hit in keystroke.hits)
+        found = result_of(keystroke, hits)
+        entries.append(Entry(keystroke, hits, found, session.collection, session.revision))
     return session, entries

@@ -35,6 +35,7 @@ from screens.widgets.keys import with_alt
 from screens.work import Job, Jobs
 from workbench.errors import FilterError, WorkbenchError
 from workbench.i18n import tr
+from workbench.keystrokes import options_of
 from workbench.records.answers import AskOptions, Trace
 from workbench.records.codec import encode
 from workbench.records.retrieval import Lane, SearchOptions, SearchResult
@@ -249,10 +250,19 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
     # -- looking closer --------------------------------------------------------------------------------------------
 
     def subject(self) -> Subject | None:
-        """The trace when it is of the question and filter that stand in the fields, else what was searched."""
+        """The keystroke that is looked back at; else the trace of what stands in the fields, else what was searched."""
+        if at := self.timeline.at:
+            options = options_of(at.keystroke, at.collection)
+            return Subject(None, at.result, options, at.revision) if at.result else None
         options = self._options()
         mine = self._trace if self._trace and asked(self._trace) == (self._query, options.filter) else None
         return Subject(mine, self._result, options) if mine or self._result else None
+
+    def nothing_found(self) -> str:
+        """Why there are no stages and nothing to try."""
+        if self.timeline.at:
+            return tr("This session was saved without its stages: d searches it again today.")
+        return tr("Nothing was found yet: type a question.")
 
     def tuned(self) -> None:
         """Searches with the new settings; the title says what differs from the defaults."""

@@ -193,6 +193,8 @@ def _why_absent(story: Story, name: str) -> str:
     ask, search = settled(trace)
     if name in ("lexical", "dense") and name not in search.lanes:
         return tr("This lane is off: l changes the lanes.")
+    if name in ("lexical", "dense") and not trace.id:
+        return tr("It had not answered yet.")
     if name == "rerank":
         return tr(
             "No reranker is on for this collection. r on the Ask screen measures what one would bring, and turns it on."

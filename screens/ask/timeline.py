@@ -20,11 +20,17 @@ _ROOM: Final = 34
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A keystroke with what is shown of it: its hits, and the whole search where it was of this session."""
+    """A keystroke with what is shown of it: its hits, and the whole search unless a saved session lacks its stages.
+
+    Attributes:
+        collection, revision: of a saved session; "" and empty for the chosen one as it is today.
+    """
 
     keystroke: Keystroke
     hits: tuple[HitView, ...]
-    result: SearchResult | None = None
+    result: SearchResult | None
+    collection: str = ""
+    revision: tuple[int | str, ...] = ()
 
     @property
     def ranks(self) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from workbench.__main__ import open_desk
 from workbench.cli import FrontEnds, run
 from workbench.corpus.ingest import Ingester
 from workbench.errors import NotFoundError, UsageError
-from workbench.keystrokes import Keystrokes, of_result
+from workbench.keystrokes import Keystrokes, of_result, options_of, result_of
 from workbench.ports import Store
 from workbench.records.corpus import IngestRequest
 from workbench.records.keystrokes import Keystroke
@@ -66,6 +67,21 @@ def test_a_keystroke_that_was_overtaken_is_compared_in_the_lanes_that_had_answer
     assert not overtaken.whole
     parts(store).save([overtaken, of_result(both, 0.1, ("lexical", "dense"))], NAME)
     assert [(one.change, one.moves) for one in parts(store).replay("last")] == [(0.0, ()), (0.0, ())]
+
+
+def test_the_search_behind_a_saved_keystroke_comes_back_whole(store: Store) -> None:
+    searcher, options = Searcher(store, HashEmbedder()), SearchOptions(NAME, fusion="weights", rerank="late")
+    found = searcher.search("enrolment fee", options)
+    parts(store).save([of_result(found, 0.0, options.lanes)], NAME)
+    [again] = parts(store).session("last").keystrokes
+    whole = result_of(again, found.hits)
+    assert whole is not None
+    assert (whole.analysis, whole.filter, whole.lanes) == (found.analysis, found.filter, found.lanes)
+    assert whole.fusion == found.fusion
+    assert whole.rerank is not None
+    assert not any(hit.matches for hit in whole.rerank.hits)
+    assert options_of(again, NAME) == options
+    assert result_of(replace(again, stages=None), ()) is None
 
 
 def test_nothing_typed_is_refused_and_an_unknown_session_is_told(store: Store) -> None:

@@ -24,7 +24,9 @@ class FakeInspector:
     def __init__(self, desk: FakeDesk, when: datetime) -> None:
         self._desk, self._when = desk, when
 
-    def searched(self, result: SearchResult, ask: AskOptions, options: SearchOptions) -> Trace:
+    def searched(
+        self, result: SearchResult, ask: AskOptions, options: SearchOptions, revision: tuple[int | str, ...] = ()
+    ) -> Trace:
         manifest = Manifest(
             "0.1.0", "regulations-2026", 3, 1, "multilingual-e5-small", "f" * 64, "structure/400", "", ""
         )

@@ -13,6 +13,8 @@ from textual.widgets import Input, Static
 from screens.app import WorkbenchApp
 from screens.ask.screen import AskScreen
 from screens.ask.timeline import Timeline
+from screens.ask.walk import WalkScreen
+from screens.ask.whatif import WhatIfScreen
 from screens.widgets import ranking
 from screens.widgets.grid import Grid
 from tests.library import NAME, open_library
@@ -258,11 +260,54 @@ async def test_a_saved_keystroke_shows_its_own_stages_and_not_those_of_the_quest
         for _ in range(len(app.screen.query_one(Timeline).entries)):
             seen, entry = str(lines.content), app.screen.query_one(Timeline).at
             assert entry
+            assert entry.result
             assert "decision" not in seen
-            assert "not saved with a keystroke" in seen
-            assert f"→ {sum(hit.lexical_rank is not None for hit in entry.keystroke.hits)} " in seen
+            assert "σ 1.00" in seen
+            assert [view.hit for view in entry.result.hits] == list(entry.result.fusion.hits[:10])
             await pilot.press("alt+right")
             await settle(pilot)
+
+
+async def test_a_saved_keystroke_opens_its_stages_and_what_if_and_one_saved_without_them_says_so(desk: Desk) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press_each(pilot, "six books")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        session = desk.keystrokes.session("last")
+        await pilot.press("escape")
+        app.screen.query_one("#query", Input).value = ""  # nothing is asked any more
+        await settle(pilot)
+        await pilot.press("alt+o")
+        await settle(pilot)
+        await pilot.press("enter", *["alt+right"] * 6)
+        await settle(pilot)
+        assert question(app) == "six book"
+        await pilot.press("alt+t")
+        await sees(pilot, "Stage by stage")
+        assert isinstance(app.screen, WalkScreen)
+        await pilot.press("tab")
+        await sees(pilot, "out, for the lexical lane")
+        await pilot.press("w")
+        await settle(pilot)
+        assert isinstance(app.screen, WhatIfScreen)
+        stages = session.keystrokes[6].stages
+        assert stages
+        assert app.screen._before["lexical_k"] == len(stages.lanes[0].hits) > 0
+        await pilot.press("escape", "escape")
+        await settle(pilot)
+        bare = [dataclasses.replace(keystroke, stages=None) for keystroke in session.keystrokes]
+        desk.keystrokes.save(bare, NAME)
+        await pilot.press("alt+o")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "not saved with a keystroke" in str(app.screen.query_one("#stage-lines", Static).content)
+        for keys in (["alt+t"], ["down", "w"], ["tab"]):
+            app.clear_notifications()
+            await pilot.press(*keys)
+            await until(pilot, lambda: "saved without its stages" in "".join(n.message for n in app._notifications))
 
 
 async def test_a_saved_session_plays_by_itself(desk: Desk) -> None:

@@ -41,6 +41,16 @@ def test_a_search_is_inspected_as_the_question_would_be(store: Store, ask: Ask, 
     assert [t.id for t in inspector.history()] == [asked.id]
 
 
+def test_a_search_of_before_names_the_version_and_the_index_that_it_met(store: Store, inspector: Inspector) -> None:
+    result, options = Searcher(store, HashEmbedder()).search(QUESTION, SearchOptions(NAME)), SearchOptions(NAME)
+    version, mandatory, index_id = store.corpus.revision(NAME)
+    made = inspector.searched(result, AskOptions(), options, (7, mandatory, index_id)).manifest
+    assert (made.collection_version, made.index_id) == (7, index_id)
+    gone = inspector.searched(result, AskOptions(), options, (version, mandatory, 99))
+    assert gone.manifest.index_id == 0
+    assert inspector.weighed(gone, inspector.what_if(gone, "")).decision is None
+
+
 def test_what_ifs_of_a_search_and_of_a_question_do_not_mix(store: Store, ask: Ask, inspector: Inspector) -> None:
     asked = ask()
     result = Searcher(store, HashEmbedder()).search("shelf 7", SearchOptions(NAME))

@@ -5,7 +5,7 @@ What a keystroke searches is in ``workbench.retrieval.typed``; what is drawn of 
 
 from __future__ import annotations
 
-from workbench.keystrokes.log import KeystrokeLog, change, moves, of_result
+from workbench.keystrokes.log import KeystrokeLog, change, moves, of_result, options_of, result_of
 from workbench.keystrokes.sessions import Keystrokes
 
-__all__ = ["KeystrokeLog", "Keystrokes", "change", "moves", "of_result"]
+__all__ = ["KeystrokeLog", "Keystrokes", "change", "moves", "of_result", "options_of", "result_of"]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from workbench.records.keystrokes import Keystroke, LaneTime, RankMove
+from workbench.records.keystrokes import Keystroke, KeystrokeStages, LaneTime, RankMove
 from workbench.records.rerankers import NONE
-from workbench.records.retrieval import Lane, SearchResult
+from workbench.records.retrieval import HitView, Lane, RerankResult, SearchOptions, SearchResult
+from workbench.retrieval.fusion import fuse
 
 MOST: Final = 1000
 """Keystrokes that are remembered; the oldest go first."""
@@ -79,6 +80,36 @@ def of_result(result: SearchResult, at: float, asked: tuple[Lane, ...]) -> Keyst
         fusion=replace(result.fusion, hits=()),
         duration_ms=result.duration_ms,
         rerank=result.rerank.mode if result.rerank else "none",
+        stages=KeystrokeStages(result.analysis, result.filter, result.lanes, _without_words(result.rerank)),
+    )
+
+
+def result_of(keystroke: Keystroke, hits: tuple[HitView, ...]) -> SearchResult | None:
+    """The search behind a keystroke, its lanes fused once more; None where its stages weren't saved.
+
+    Args:
+        hits: the keystroke's own, as they are known today.
+    """
+    stages = keystroke.stages
+    if stages is None:
+        return None
+    fusion = replace(fuse(stages.lanes, options_of(keystroke)), duration_ms=keystroke.fusion.duration_ms)
+    return SearchResult(
+        stages.analysis, stages.filter, stages.lanes, fusion, hits, keystroke.duration_ms, rerank=stages.rerank
+    )
+
+
+def options_of(keystroke: Keystroke, collection: str = "") -> SearchOptions:
+    """What a keystroke was searched with."""
+    return SearchOptions(
+        collection=collection,
+        k=max(10, len(keystroke.hits)),
+        lanes=keystroke.asked,
+        filter=keystroke.filter,
+        rerank=keystroke.rerank,
+        fusion=keystroke.fusion.method,
+        k0=keystroke.fusion.k0,
+        weights=keystroke.fusion.weights,
     )
 
 
@@ -101,6 +132,10 @@ def moves(before: Keystroke, after: Keystroke) -> tuple[RankMove, ...]:
     now = {hit.chunk_id: hit.rank for hit in after.hits}
     found = [RankMove(i, was.get(i), rank) for i, rank in now.items() if was.get(i) != rank]
     return (*found, *(RankMove(i, rank, None) for i, rank in was.items() if i not in now))
+
+
+def _without_words(rerank: RerankResult | None) -> RerankResult | None:
+    return rerank and replace(rerank, hits=tuple(replace(hit, matches=()) for hit in rerank.hits))
 
 
 def _asked(keystroke: Keystroke) -> tuple[str, str, tuple[Lane, ...]]:

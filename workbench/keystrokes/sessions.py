@@ -9,10 +9,9 @@ from uuid import uuid4
 
 from workbench.errors import Cancelled, UsageError
 from workbench.i18n import tr
-from workbench.keystrokes.log import change, moves, of_result
+from workbench.keystrokes.log import change, moves, of_result, options_of
 from workbench.ports import Cancel, Store
 from workbench.records.keystrokes import Keystroke, KeystrokeSession, Replayed, SessionSummary
-from workbench.records.retrieval import SearchOptions
 from workbench.retrieval.search import Searcher
 
 
@@ -67,16 +66,7 @@ class Keystrokes:
             if cancel and cancel.is_set():
                 raise Cancelled
             lanes = keystroke.answered or keystroke.asked
-            options = SearchOptions(
-                collection=session.collection,
-                k=max(10, len(keystroke.hits)),
-                lanes=lanes,
-                filter=keystroke.filter,
-                rerank=keystroke.rerank,
-                fusion=keystroke.fusion.method,
-                k0=keystroke.fusion.k0,
-                weights=keystroke.fusion.weights,
-            )
+            options = replace(options_of(keystroke, session.collection), lanes=lanes)
             now = of_result(searcher.search(keystroke.query, options), keystroke.at, lanes)
             different = change([h.chunk_id for h in keystroke.hits], [h.chunk_id for h in now.hits])
             yield Replayed(keystroke, now, different, moves(keystroke, now))

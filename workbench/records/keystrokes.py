@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from workbench.records.retrieval import FusedHit, FusionResult, Lane, RerankMode
+from workbench.records.retrieval import (
+    Analysis,
+    FilterResult,
+    FusedHit,
+    FusionResult,
+    Lane,
+    LaneResult,
+    RerankMode,
+    RerankResult,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +27,19 @@ class LaneTime:
 
 
 @dataclass(frozen=True, slots=True)
+class KeystrokeStages:
+    """What a keystroke's ranking was made of: the question's words, what passed the filters, each lane's hits.
+
+    ``rerank`` is without the pairs of tokens behind its scores: those are words of documents.
+    """
+
+    analysis: Analysis
+    filter: FilterResult
+    lanes: tuple[LaneResult, ...]
+    rerank: RerankResult | None
+
+
+@dataclass(frozen=True, slots=True)
 class Keystroke:
     """The ranking that a keystroke brought. It holds ids, ranks and scores, and no words of any document.
 
@@ -26,8 +48,9 @@ class Keystroke:
         query, filter: as they stood.
         asked: the lanes that were asked for; ``lanes``: those that have answered.
         hits: as shown, best first.
-        fusion: its method and constants; its own hits are left out.
+        fusion: its method and constants; its own hits are left out: those of the stages' lanes fused give them.
         duration_ms: of the search; ``painted_ms``: from the key until the ranking was painted, None when not measured.
+        stages: None where it was saved before they were.
     """
 
     at: float
@@ -40,6 +63,7 @@ class Keystroke:
     duration_ms: float
     painted_ms: float | None = None
     rerank: RerankMode = "none"
+    stages: KeystrokeStages | None = None
 
     @property
     def whole(self) -> bool:

@@ -53,9 +53,15 @@ class Inspector:
         """Forgets a question for good; an evaluation's result that came of it stays."""
         self._store.traces.delete(trace_id)
 
-    def searched(self, result: SearchResult, ask: AskOptions, options: SearchOptions) -> Trace:
-        """A search as a trace that is stored nowhere: ``settings``, ``what_if`` and ``autopsy`` take it as it is."""
-        return searched(self._store, self._searcher(), result, ask, options)
+    def searched(
+        self, result: SearchResult, ask: AskOptions, options: SearchOptions, revision: tuple[int | str, ...] = ()
+    ) -> Trace:
+        """A search as a trace that is stored nowhere: ``settings``, ``what_if`` and ``autopsy`` take it as it is.
+
+        Args:
+            revision: of the collection when it was searched; empty for today's.
+        """
+        return searched(self._store, self._searcher(), result, ask, options, revision)
 
     def chunks(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
         """Those of the chunks that are (still) in the file, by id."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.answers.manifest import manifest, now
 from workbench.ports import Store
 from workbench.records.answers import AskOptions, Stage, Trace, TraceSpan
@@ -10,17 +12,29 @@ from workbench.retrieval.search import Searcher
 from workbench.traces.what_if import Material, what_if
 
 
-def searched(store: Store, searcher: Searcher, result: SearchResult, ask: AskOptions, options: SearchOptions) -> Trace:
+def searched(
+    store: Store,
+    searcher: Searcher,
+    result: SearchResult,
+    ask: AskOptions,
+    options: SearchOptions,
+    revision: tuple[int | str, ...] = (),
+) -> Trace:
     """``result`` as a trace that is stored nowhere, with the evidence that an extractive answer would be made of.
 
     Args:
         ask, options: that the question would be asked with; ``options`` names the collection.
+        revision: of the collection when it was searched, see ``CorpusRepository.revision``; empty for today's.
 
     Raises:
         NotFoundError: the collection is gone.
     """
     collection = store.corpus.collection(options.collection)
     index = store.corpus.current_index(collection.name)
+    if revision:
+        version, _, index_id = revision
+        collection = replace(collection, version=int(version))
+        index = next((one for one in store.corpus.indexes(collection.name) if one.id == index_id), None)
     told = manifest(collection, index, searcher.embedder, None, ask, searcher.settled(options))
     trace = Trace("", now(), result.analysis.query, told)
     trace = trace.grow(_span("analysis", result.analysis)).grow(_span("filter", result.filter))
