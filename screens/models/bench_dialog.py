@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from screens.fields import chosen, field, number, pick, whole, written
 from screens.models.order_dialog import OrderDialog
-from screens.style import size
+from screens.style import count, size
 from screens.widgets.grid import Column, Grid, Row
 from workbench.i18n import tr
 from workbench.records.benchmarks import BenchPlan
@@ -39,7 +39,8 @@ class BenchDialog(OrderDialog[Order]):
         return tr("New bench")
 
     def _columns(self) -> Sequence[Column]:
-        return [Column("", 1), Column(tr("model"), 0), Column(tr("quant"), 8), Column(tr("size"), 8, "right")]
+        ends = [Column(tr("ctx"), 7, "right", keep=60), Column(tr("size"), 8, "right")]
+        return [Column("", 1), Column(tr("model"), 0), Column(tr("quant"), 8), *ends]
 
     def _fields(self) -> Iterable[Widget]:
         plan, load = self._plan, self._plan.load
@@ -57,7 +58,7 @@ class BenchDialog(OrderDialog[Order]):
     def on_mount(self) -> None:
         """The models come first."""
         grid = self.query_one(Grid)
-        grid.show([Row(f.path, ("◦", f.name, f.quantization or "–", size(f.size))) for f in self._files])
+        grid.show([_row(f) for f in self._files])
         grid.marked = {path for path in self._marked if any(f.path == path for f in self._files)}
         if self._marked:
             grid.go_to(self._marked[0])
@@ -84,6 +85,11 @@ class BenchDialog(OrderDialog[Order]):
             load=load,
         )
         return Order(paths, plan)
+
+
+def _row(file: ModelFile) -> Row:
+    context = count(file.context) if file.context else "–"
+    return Row(file.path, ("◦", file.name, file.quantization or "–", context, size(file.size)))
 
 
 def read_depths(words: str) -> tuple[int, ...]:

@@ -34,6 +34,7 @@ def test_what_could_not_be_measured_makes_the_exit_code_and_counts_as_nothing(cl
     options = (*SMALL, "-r", "1", "--ctx", "1000000000", "--json")
     told = cli("--db", tmp_path / "lab.db", "bench", model, *options)
     assert told.code == 1
+    assert "trained for 8,192 tokens; the tests reach 1,000,000,000" in told.err
     whole = json.loads(told.out)
     assert all(sample["problem"] for sample in whole["samples"])
     listed = cli("--db", tmp_path / "lab.db", "bench", "--list").out

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, cast, get_args
 
 import click
 
 from workbench.benchmarks.exports import ExportFormat, felt_table, speed_table
+from workbench.benchmarks.planning import load_settings
+from workbench.benchmarks.served import is_served
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import KV_TYPES, model_path
 from workbench.desk import Desk
+from workbench.engine.gguf_header import read_header
 from workbench.errors import UsageError
 from workbench.i18n import tr
+from workbench.memory.words import trained_words
 from workbench.ports import Cancel
 from workbench.records.benchmarks import BenchPlan, BenchProgress, BenchReport
 from workbench.records.models import KvType, LoadSettings
@@ -100,11 +105,21 @@ def bench(
             return
         with stoppable() as cancel:
             paths = [model_path(desk, name) for name in files]
+            _say_beyond(paths, plan)
             steps = desk.benchmarks.resume(resume, cancel) if resume else desk.benchmarks.run(paths, plan, cancel)
             measured = _followed(steps, cancel)
             _print(desk, measured, shape)
     if measured.failed:
         sys.exit(1)
+
+
+def _say_beyond(paths: Sequence[str], plan: BenchPlan) -> None:
+    """Says which models the longest test asks for more context than they know from training."""
+    asked = load_settings(plan)
+    for path in paths:
+        if not is_served(path) and (trained := trained_words(read_header(Path(path).expanduser()), asked)):
+            told = tr("the tests reach {count}", count=f"{asked.context:,}")
+            say(f"~ {Path(path).name}: {trained}; {told}", err=True)
 
 
 def _read(desk: Desk, what: What, form: ExportFormat | None) -> None:
