@@ -226,6 +226,7 @@ def test_what_was_not_measured_is_not_decided_on(tmp_path: Path) -> None:
 def test_a_small_model_s_saving_is_told_in_megabytes() -> None:
     told = deciding.sentence(reported(ladder(98_362_432, 91_720_000), 0.05), 1, 0)
     assert told.saves == "6.64 MB of the file (7%)"
+    assert [exports.decimal(n) for n in (294_600_000, 999_600_000)] == ["295 MB", "1 GB"]
     back = deciding.sentence(reported(ladder(98_362_432, 91_720_000), 0.05), 0, 1)
     assert back.saves == "nothing that was measured"
     assert back.loses.startswith("6.64 MB more of the file")

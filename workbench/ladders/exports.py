@@ -106,7 +106,7 @@ def table(report: LadderReport) -> Table:
 
 def decimal(octets: int) -> str:
     """Bytes in decimal units, as files are sold and decisions tell them: "3.5 GB", "6.64 MB"."""
-    return f"{octets / GB:.3g} GB" if abs(octets) >= GB / 10 else f"{octets / MB:.3g} MB"
+    return f"{octets / GB:.3g} GB" if abs(octets) >= 999.5 * MB else f"{octets / MB:.3g} MB"
 
 
 def _cells(report: LadderReport, row: LadderRow) -> list[str]:

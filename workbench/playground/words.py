@@ -53,8 +53,8 @@ def figure_words(generation: Generation) -> str:
         tr("reads {rate} t/s", rate=f"{times.prefill_tps:.0f}") if times and times.prefill_tps else "",
         tr(
             "prompt {count}, {reused} reused",
-            count=f"{near}{generation.prompt_tokens}",
-            reused=generation.reused_tokens,
+            count=f"{near}{generation.prompt_tokens:,}",
+            reused=f"{generation.reused_tokens:,}",
         ),
     )
     return " · ".join(filter(None, facts))
