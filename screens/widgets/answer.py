@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from screens.style import CONFLICT, NO_ANSWER, OFF_TOPIC, OUTCOMES, SUPPORT, Line, Tone, content, place, shorten
 from screens.widgets.grid import Column, Grid, Row
+from workbench.answers.attribution import unattributed
 from workbench.answers.claims import shortfall
 from workbench.answers.orders import gives_orders
 from workbench.answers.prompt import quotable
@@ -22,6 +23,7 @@ from workbench.i18n import amounts, tr
 from workbench.i18n.retelling import retold
 from workbench.records.answers import Answer, Citation, Claim, Context, Evidence, Generation, Trace
 from workbench.sqltools.words import rows_told
+from workbench.text.language import detect
 from workbench.traces.outcomes import attempt_error, attempts, of_tables, outcome_name, outcome_of
 from workbench.traces.stages import evidence_of
 from workbench.traces.telling import told_ledger
@@ -176,14 +178,15 @@ def doubt(claim: Claim, evidence: Sequence[Evidence], cited: Citation | None = N
     weakest = cited or min(claim.citations, key=lambda c: c.support, default=None)
     if weakest is None:
         return tr("It cites nothing.")
-    text = next((e.text for e in evidence if e.label == weakest.label), "")
+    source = next((e for e in evidence if e.label == weakest.label), None)
     if weakest.level == "supported" and claim.off_topic:
         return tr("The source says it, but it hardly concerns the question.")
-    if weakest.level == "supported" or not text:
+    if weakest.level == "supported" or source is None:
         return ""
     if gives_orders(weakest.quote):
         return tr("That sentence gives orders to whoever answers, so it states nothing.")
-    lack = shortfall(claim.text, text, quote=weakest.quote)
+    said = unattributed(claim.text, source, detect(claim.text))
+    lack = shortfall(said, source.text, quote=weakest.quote)
     told = ", ".join(f"«{word}»" for word in lack.lacking[:MOST_LACKING])
     match lack.kind:
         case "numbers":

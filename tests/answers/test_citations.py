@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from screens.widgets.answer import doubt
 from tests.answers.pieces import evidence, plain_units
+from workbench.answers.attribution import unattributed
 from workbench.answers.citations import cited_answer, quoted_answer
 from workbench.answers.extractive import Quote
 from workbench.answers.prompt import evidence_block
@@ -85,6 +88,55 @@ def test_what_follows_the_last_mark_is_held_against_it() -> None:
 def test_a_sentence_without_a_mark_is_uncited() -> None:
     cited = cited_answer("The fee is 118.50 euros [F1]. Everybody knows that.", [ONE], plain_units, "en")
     assert [claim.level for claim in cited.claims] == ["supported", "uncited"]
+
+
+POLICY = replace(
+    evidence("Books are lent for 21 days. Workshop kits are lent for 3 days. No book is lent to visitors.", "F1"),
+    title="Loan policy, version 4",
+    heading=("Loan policy, version 4", "Books, how long"),
+    source_id="loan-policy-2026.md",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ("According to the loan policy, version 4, books are lent for 21 days", "supported"),
+        ("Books are lent for 21 days, according to the loan policy (version 4)", "supported"),
+        ("As stated in loan-policy-2026.md, books are lent for 21 days", "supported"),
+        ("According to the document, books are lent for 21 days", "supported"),
+        ("The loan policy, version 4, states that books are lent for 21 days", "supported"),
+        # what is said, and of what, is held against the text as ever
+        ("According to the loan policy, version 4, books are lent for 3 days", "unsupported"),
+        ("According to the loan policy, version 4, books are lent for 4 days", "unsupported"),
+        ("According to the loan policy, version 5, books are lent for 21 days", "unsupported"),
+        ("According to the loan policy, version 3, books are lent for 21 days", "weak"),
+        ("Books are lent for 21 days, according to the loan policy (version 3)", "weak"),
+        ("According to the loan policy, version 4, kits are lent for 21 days", "unsupported"),
+        ("According to the loan policy, version 4, books are not lent for 21 days", "unsupported"),
+        ("According to no loan policy, version 4, books are lent for 21 days", "unsupported"),
+        ("The loan policy never states that books are lent for 21 days", "weak"),
+        ("Books are lent for 21 days, version 4", "unsupported"),
+    ],
+)
+def test_the_name_of_the_source_is_no_part_of_what_it_must_say(said: str, level: str) -> None:
+    (claim,) = cited_answer(f"{said} [F1].", [POLICY], plain_units, "en").claims
+    assert claim.level == level
+
+
+def test_the_name_of_another_source_stays_to_be_held_against_the_text() -> None:
+    for said, is_own in (("the loan policy", True), ("the fee schedule", False), ("the loan policy for kits", False)):
+        claim = f"According to {said}, books are lent for 21 days."
+        assert (unattributed(claim, POLICY, "en") == "books are lent for 21 days.") == is_own
+    assert unattributed("Según la política, es gratis.", replace(POLICY, title="Política"), "es") == "es gratis."
+    assert unattributed("According to the loan policy.", POLICY, "en") == "According to the loan policy."
+
+
+def test_what_is_told_to_be_lacking_is_not_the_name_of_the_source() -> None:
+    said = "According to the loan policy, version 4, magazines are lent for 21 days [F1]."
+    (claim,) = cited_answer(said, [POLICY], plain_units, "en").claims
+    assert "4" not in doubt(claim, [POLICY])
+    assert "magazines" in doubt(claim, [POLICY])
 
 
 def test_a_citation_of_the_wrong_source_is_unsupported() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from workbench.answers.attribution import unattributed
 from workbench.answers.claims import DOUBTED, claim_support
 from workbench.answers.extractive import Quote, UnitsOf
 from workbench.answers.meaning import Meaning
@@ -123,6 +124,7 @@ class _Check:
 
     def supporting(self, said: str, evidence: Evidence) -> Citation:
         """The citation of the unit of ``evidence`` that says most of ``said``; how far the whole evidence says it."""
+        said = unattributed(said, evidence, self.language)
         units = self.units_of(evidence)
         parts = [unit.shown for unit in units]
         found = claim_support(said, evidence.text, self.language, parts, self.meaning)
