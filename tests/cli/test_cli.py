@@ -13,9 +13,11 @@ from pathlib import Path
 import click
 import pytest
 
+from storage import open_store
 from tests.cli.conftest import Cli
 from workbench import __version__
 from workbench.cli.main import workbench
+from workbench.desk import Desk
 from workbench.i18n import catalogue
 
 pytestmark = pytest.mark.model
@@ -140,6 +142,15 @@ def test_a_bad_document_is_reported_and_the_rest_goes_on(cli: Cli, copy: Path, t
     assert told.code == 1
     assert "broken.pdf" in told.out
     assert "good.txt" in cli("--db", copy, "documents").out
+
+
+def test_an_examination_by_command_is_kept_for_the_screen(cli: Cli, copy: Path) -> None:
+    told = cli("--db", copy, "doctor", "--json")
+    store = open_store(copy)
+    kept = Desk(store).doctor.last("rules")
+    store.close()
+    assert kept is not None
+    assert [check.key for check in kept.checks] == [check["key"] for check in json.loads(told.out)["checks"]]
 
 
 def test_retire_restore_and_delete(cli: Cli, copy: Path) -> None:

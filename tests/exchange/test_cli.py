@@ -67,7 +67,11 @@ def test_move_prints_its_proof(bench: Bench, cli: Cli) -> None:
 def test_snapshots_by_command(bench: Bench, cli: Cli) -> None:
     db = bench.store.path
     assert cli("--db", db, "snapshot", "take", "first").code == 0
-    assert "Snapshots keep what they hold: “first”." in cli("--db", db, "delete", "coffee.md", "-c", NAME, "--yes").out
+    told = "Snapshots keep what they hold: “first”."
+    assert told in cli("--db", db, "delete", "coffee.md", "-c", NAME).err, "refused, as nobody can be asked"
+    [check] = json.loads(cli("--db", db, "delete", "borrowing.md", "-c", NAME, "--yes", "--json").out)
+    assert check["snapshots"] == ["first"]
+    assert told in cli("--db", db, "delete", "coffee.md", "-c", NAME, "--yes").out
     listed = cli("--db", db, "snapshot", "list").out
     assert listed.splitlines()[0].index("name") == listed.splitlines()[1].index("first")
     assert "They keep what was deleted after they were taken." in listed

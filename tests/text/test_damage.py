@@ -14,7 +14,8 @@ from workbench.text.damage import damaged_lines, mixed_words
 FINE = """
 µm μm Ω kΩ α-helix β2 CO₂ 2πr πr² sinθ cosφ sinαcosβ TNFα IFNγ NFκB αβγx ρσT Δt ΔG exp(−βΔμ) eiπ ħω Тx Σxi 𝑥𝛼 PPARγ
 ΜακΆρθουρ ΔΕΗ ΑΕΚτζής ϲοφόϲ αϡϟαʹ Ἀθῆναι λόγος Яндекс iМаркет VIPзал SMSки KoЯn TETЯIS XXIвек кВтh Москва IT-компания
-الـiPhone PDFها ﷺ ﷽ مَرحبا México naïve Größe ofﬁce café 図書館 1ª 2º №5
+الـiPhone PDFها ﷺ ﷽ مَرحبا México créée ÄÖÜäöüß \uf0b7 (cid:72) naïve Größe ofﬁce café 図書館 1ª 2º №5
+vocals áéíóú, ÁÉÍÓÚ
 """
 
 
@@ -23,6 +24,14 @@ FINE = """
 )
 def test_words_that_no_language_writes_are_found(word: str) -> None:
     assert mixed_words(f"before {word}, after") == [word]
+
+
+@pytest.mark.parametrize(
+    "line", ["caf\ufffd", "(cid:72)(cid:101)(cid:108)", "(cid:72) (cid:101)", "\ue048\ue065 \ue06c", "Ïðèâåò, êàê äåëà"]
+)
+def test_what_was_never_decoded_is_damage(line: str) -> None:
+    assert damaged_lines(f"before\n{line}\nafter") == [line]
+    assert f"“{line}”" in damage(line)
 
 
 def test_formulas_units_and_brand_names_are_no_damage() -> None:

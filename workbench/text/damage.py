@@ -25,6 +25,10 @@ _SHAPED: Final = re.compile("[\ufb50-\ufdcf\ufe70-\ufefc]{2}")
 """Arabic letters as shapes for printing, which no keyboard writes; signs for whole words (ﷺ) are none."""
 _OLD_GREEK: Final = re.compile("[\u03d8-\u03ef\u03f2-\u03f4\u03f7-\u03fb]")
 _RISE: Final = re.compile("[\u03ac-\u03ce\u03d0-\u03ff](?=[\u0386-\u03ab\u03f4])")
+_LOST: Final = re.compile(r"\ufffd|[\ue000-\uf8ff]{2}|(?:\(cid:\d+\) ?){2}")
+"""What was never decoded, signs of a font's own (one may be a bullet), and glyphs by number."""
+_ACCENTED: Final = re.compile(r"\b[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{4,}\b")
+"""Words of nothing but accented letters: two of them are Cyrillic read as Latin-1 ("Ðóññêèé òåêñò")."""
 _LIKE_LATIN: Final = frozenset("АВЕКМНОРСТХаеорсухіјѕ")
 _LONG: Final = 3
 """Letters of two alphabets side by side from which on it is no formula ("sinαβ", "TNFα") or prefix."""
@@ -35,11 +39,15 @@ _LIKENESS: Final = 4
 
 
 def damaged_lines(text: str) -> list[str]:
-    """The lines that were decoded wrongly ("matrÃ­cula"), or hold a word that mixes alphabets as no language does."""
+    """The lines decoded wrongly ("matrÃ­cula") or not at all ("(cid:72)"), or with a word that mixes alphabets."""
+    return [line for line in text.splitlines() if _LOST.search(line) or (not line.isascii() and _is_wrong(line))]
+
+
+def _is_wrong(line: str) -> bool:
     from ftfy.badness import badness
 
-    lines = (line for line in text.splitlines() if not line.isascii())
-    return [line for line in lines if badness(line) > 0 or any(map(_is_mixed, _words(line)))]
+    accented = {word.casefold() for word in _ACCENTED.findall(line)}
+    return len(accented) > 1 or badness(line) > 0 or any(map(_is_mixed, _words(line)))
 
 
 def mixed_words(text: str) -> list[str]:

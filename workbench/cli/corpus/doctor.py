@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby, islice
 from threading import Event
 from typing import Final
@@ -13,6 +14,7 @@ import click
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, size, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.desk import Desk
+from workbench.errors import FileError
 from workbench.health.doctor import SAFE_REPAIRS
 from workbench.i18n import tr
 from workbench.records.health import Finding, Health, HealthCheck, Histogram, Repair, SpaceMap
@@ -55,6 +57,8 @@ def _examine(desk: Desk, collection: str, stop: Event) -> Health:
         line.say(tr("checking {what} {done}/{total}", what=health.running, done=health.done, total=health.total))
     line.clear()
     assert health is not None  # noqa: S101 -- the iterator ends with a whole one
+    with suppress(FileError):  # a file that can't be written to is examined all the same
+        desk.doctor.keep(health)
     return health
 
 

@@ -253,7 +253,8 @@ def delete(front: FrontEnds, names: tuple[str, ...], collection: str, traces: bo
         _confirm(tr("Delete {count} documents for good?", count=len(ids)), yes, snapshots)
         checks = desk.delete_documents(ids, traces=traces)
     if as_json:
-        print_json([encode(check) | {"gone": check.gone} for check in checks])
+        kept = {"snapshots": [snapshot.name for snapshot in snapshots]}
+        print_json([encode(check) | {"gone": check.gone} | kept for check in checks])
     else:
         _report_deletions(checks, dict(zip(ids, names, strict=True)), snapshots)
     if not all(c.gone for c in checks):
@@ -298,7 +299,8 @@ def _confirm(question: str, yes: bool, snapshots: Sequence[Snapshot]) -> None:
     if yes:
         return
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(tr("Not confirmed"), tr("Deleting can't be undone."), tr("Add --yes."))
+        told = tr("Deleting can't be undone."), keepers(snapshots)
+        raise UsageError(tr("Not confirmed"), " ".join(told).rstrip(), tr("Add --yes."))
     if snapshots:
         say(keepers(snapshots), newlines=False)
     choice = tr("y/N")
