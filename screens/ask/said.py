@@ -131,7 +131,7 @@ def generation_page(story: Story, made: Generation, page: Page) -> None:
             (tr("written"), near + amounts.tokens(made.output_tokens)),
             ("TTFT", "" if made.ttft_ms is None else f"{made.ttft_ms:,.0f} ms"),
             (tr("prefill"), f"{made.prefill_tps:,.0f} t/s" if made.prefill_tps else ""),
-            (tr("decode"), f"{made.decode_tps:,.1f} t/s" if made.decode_tps else ""),
+            (tr("decode"), f"{near}{made.decode_tps:,.1f} t/s" if made.decode_tps else ""),
             (tr("error"), made.error),
         ]
     )

@@ -49,7 +49,7 @@ def estimate_parts(name: str, estimate: Estimate) -> tuple[str, str]:
     One without an upper bound tells the lower alone: ("18.8 s", "≥18.7 s").
     """
     digits = 3 if estimate.margin < WORTH_A_THIRD_DIGIT else 2
-    value = value_text(name, estimate.value, digits)
+    value = ("≈ " if estimate.estimated else "") + value_text(name, estimate.value, digits)
     if open_ended(estimate):
         return value, "≥" + value_text(name, estimate.low, digits)
     below, above = estimate.value - estimate.low, estimate.high - estimate.value

@@ -21,7 +21,15 @@ from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.records.servers import LoadFigure, LoadTest, short_name
 from workbench.servers.loads import caveats
-from workbench.servers.words import figure_name, load_change, load_lines, load_note, load_rows, load_title
+from workbench.servers.words import (
+    figure_name,
+    load_change,
+    load_lines,
+    load_note,
+    load_rows,
+    load_title,
+    speed_words,
+)
 
 if TYPE_CHECKING:
     from workbench.desk import Desk
@@ -181,6 +189,6 @@ def _row(number: int, test: LoadTest) -> Row:
             (str(test.failed), Tone.BAD) if test.failed else "–",
             f"{test.p50_s:.2f}",
             f"{test.p95_s:.2f}",
-            f"{test.tokens_per_second:.1f}",
+            speed_words(test),
         ),
     )

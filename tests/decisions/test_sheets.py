@@ -154,6 +154,7 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     assert batched.tokens_per_second == pytest.approx(640 / 2.9)
     assert batched.evidence.startswith("load test of ")
     assert desk.decisions.measured("load:m:tokens").value == pytest.approx(640 / 2.9)
+    assert value_words(desk.decisions.measured("load:m:tokens")).startswith("≈? ")
     p95 = desk.decisions.measured("load:http://b:1#m:p95")
     assert (p95.value, p95.low, p95.high) == (pytest.approx(1_000), pytest.approx(1_000), None)
     assert desk.decisions.measured("load:m:ttft").value == pytest.approx(100)

@@ -8,7 +8,10 @@ import pytest
 
 from tests.evals_metrics.builders import MANIFEST, result, run
 from workbench.evals.measuring.compare import beside_baseline, compare_runs, differences, p_text, verdict
-from workbench.records.answers import AskOptions
+from workbench.evals.measuring.scoring import make_report
+from workbench.evals.reporting.reports import difference_text, estimate_text
+from workbench.evals.running.marks import operation_marks
+from workbench.records.answers import AskOptions, Generation
 from workbench.records.evals import RunConfig
 from workbench.records.retrieval import SearchOptions
 
@@ -48,6 +51,23 @@ def test_percentiles_that_so_few_cases_do_not_bound_have_no_difference() -> None
     assert "latency_p50_ms" in {change.metric for change in comparison.metrics}
     assert {"latency_p95_ms", "latency_p99_ms"}.isdisjoint(change.metric for change in comparison.metrics)
     assert "Not compared, as so few cases don't bound a percentile: Latency p95, Latency p99." in comparison.warnings
+
+
+def test_figures_of_estimated_tokens_are_marked_in_reports_and_comparisons() -> None:
+    said = Generation("complete", "text", 389, 16, ttft_ms=9.0, decode_tps=99.8)
+    counted = [result(f"c{i}", True, operation_marks(said)) for i in range(10)]
+    guessed = [replace(one, scores=operation_marks(replace(said, estimated=True))) for one in counted]
+    told = {name: estimate_text(name, e) for name, e in make_report(run(1), guessed, ()).overall.metrics.items()}
+    assert told["prompt_tokens"].startswith("≈ 389 tokens [")
+    assert told["tokens_per_s"].startswith("≈ 99.8")
+    assert "≈" not in told["ttft_p50_ms"] + told["pass_rate"]
+    assert "estimated_tokens" not in told
+    comparison = compare_runs(run(1), counted, run(2), guessed)
+    change = next(change for change in comparison.metrics if change.metric == "prompt_tokens")
+    assert (change.a.estimated, change.b.estimated) == (False, True)
+    assert difference_text(change).startswith("≈ +0")
+    assert any("counts none" in warning for warning in comparison.warnings)
+    assert not any("counts none" in warning for warning in make_report(run(1), counted, ()).warnings)
 
 
 def test_order_does_not_matter_and_only_shared_cases_count() -> None:

@@ -17,14 +17,14 @@ from workbench.desk import Desk
 from workbench.records.servers import Flight, LoadTest
 from workbench.servers.concurrency import summary
 from workbench.servers.loads import caveats
-from workbench.servers.words import load_rows
+from workbench.servers.words import load_lines, load_rows
 
 __all__ = ["cli"]
 URL = "http://127.0.0.1:9"
 
 
 def made(day: int, seconds: Sequence[float], rate: float = 2.0) -> LoadTest:
-    flights = [Flight(n / rate, s / 2, n / rate + s, 16) for n, s in enumerate(seconds)]
+    flights = [Flight(n / rate, s / 2, n / rate + s, 16, estimated=False) for n, s in enumerate(seconds)]
     found = summary(URL, "m", rate, flights)
     return replace(found, asked=len(flights), created=datetime(2026, 11, day, tzinfo=UTC))
 
@@ -52,6 +52,11 @@ def test_two_tests_are_told_apart_only_beyond_chance(file: Path) -> None:
     rows = {row[0]: row[1:] for row in load_rows(slow, fast, loads.figures(slow, fast))}
     assert rows["request p50, s"] == ("2.39 [2.30, 2.49]", "1.00 [1.00, 1.00]", "▼ -58%")
     assert rows["failed"] == ("0/80", "0/80", "")
+    unnoted = summary(URL, "m", 2.0, [replace(flight, estimated=None) for flight in slow.flights])
+    assert [row[1][:2] for row in load_rows(unnoted, fast, ())][1] == "≈?"
+    guessed = summary(URL, "m", 2.0, [replace(flight, estimated=n == 0) for n, flight in enumerate(slow.flights)])
+    assert load_rows(guessed, fast, ())[1][1].startswith("≈ ")
+    assert load_lines(guessed)[-1] == "≈ estimated: its server counts no tokens"
     loads.remove(slow)
     assert loads.before(fast) is None
     assert loads.whole(replace(slow, flights=())).flights == ()

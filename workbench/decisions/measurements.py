@@ -117,7 +117,7 @@ class Measurements:
         measured = {f.name: _of(f.now, 1000) for f in loads.figures(tests[0], tests[0]) if f.now}
         known = {"ttft": "ttft_p50", "ttft_p95": "ttft_p95", "p50": "p50", "p95": "p95"}
         times = {name: measured[figure] for name, figure in known.items() if figure in measured}
-        return {"tokens": Value(tests[0].tokens_per_second)} | times
+        return {"tokens": Value(tests[0].tokens_per_second, estimated=tests[0].estimated)} | times
 
     def _of_price(self, name: str) -> dict[str, Value]:
         price = self._money.price(name)
@@ -131,7 +131,8 @@ class Measurements:
 
 def _of(found: Estimate, scale: float = 1.0) -> Value:
     """An interval whose upper bound lies beyond all that was measured has none here either."""
-    return Value(found.value * scale, found.low * scale, None if open_ended(found) else found.high * scale)
+    high = None if open_ended(found) else found.high * scale
+    return Value(found.value * scale, found.low * scale, high, estimated=found.estimated)
 
 
 def _percentile(measured: Sequence[float], q: float) -> Value:

@@ -130,7 +130,9 @@ class Money:
             return None
         most = max(tests, key=lambda test: test.tokens_per_second)
         when = f"{most.created.astimezone():%Y-%m-%d %H:%M}"
-        return Speed(most.tokens_per_second, tr("load test of {when}, {rate}/s", when=when, rate=f"{most.rate:g}"))
+        told = tr("load test of {when}, {rate}/s", when=when, rate=f"{most.rate:g}")
+        marked = marks_told(most.estimated)
+        return Speed(most.tokens_per_second, told + (f", {marked}" if marked else ""))
 
     def _speed_alone(self, model: str) -> Speed | None:
         """Of the ledger only the calls to where the newest one went count: speeds of several servers don't mix."""

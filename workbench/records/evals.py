@@ -175,7 +175,8 @@ class RunProgress:
 class Estimate:
     """A measured value over n cases with its 95 % interval; ``method`` names how the interval was made.
 
-    ``high`` is infinite (null in JSON) where n cases give no upper bound, ``low`` where a difference has no lower one.
+    ``high`` is infinite (null in JSON) where n cases give no upper bound, ``low`` where a difference has no lower one;
+    ``estimated``: it is made of tokens of which some are estimates, as ``records.money.Usage.estimated``.
     """
 
     value: float
@@ -183,6 +184,7 @@ class Estimate:
     low: float
     high: float
     method: str
+    estimated: bool = False
 
     @property
     def margin(self) -> float:

@@ -216,13 +216,18 @@ class ContractChange:
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """One request of a load test, in seconds since its start; ``error`` is "" when it was answered."""
+    """One request of a load test, in seconds since its start; ``error`` is "" when it was answered.
+
+    Attributes:
+        estimated: its server counted no tokens: each piece that came was taken for one; None where that wasn't noted.
+    """
 
     sent_s: float
     ttft_s: float | None
     done_s: float
     output_tokens: int
     error: str = ""
+    estimated: bool | None = None
 
     @property
     def seconds(self) -> float:
@@ -242,6 +247,7 @@ class LoadTest:
         flights: each request; none in a list of tests, where they are left in the file.
         asked: requests that were to be sent: more than ``flights`` where it was stopped.
         max_tokens: of an answer.
+        estimated: as ``Flight.estimated``, of any of them.
     """
 
     url: str
@@ -263,6 +269,7 @@ class LoadTest:
     kind: ServerKind = "openai"
     version: str = ""
     created: datetime = _UNDATED
+    estimated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

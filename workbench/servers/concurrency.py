@@ -106,6 +106,7 @@ def summary(url: str, model: str, rate: float, flights: Sequence[Flight]) -> Loa
     passed = max(flight.done_s for flight in answered) - first
     ttft = [flight.ttft_s for flight in answered if flight.ttft_s is not None]
     mean = sum(seconds) / len(seconds)
+    noted = {flight.estimated for flight in answered}
     return LoadTest(
         url,
         model,
@@ -121,6 +122,7 @@ def summary(url: str, model: str, rate: float, flights: Sequence[Flight]) -> Loa
         failed=len(flights) - len(answered),
         flights=tuple(flights),
         sent=len(flights),
+        estimated=True if True in noted else None if None in noted else False,
     )
 
 
@@ -159,4 +161,4 @@ def _fly(
         error = tr("stopped")
     done = time.perf_counter() - start
     ttft = first - sent if first is not None else None
-    return Flight(sent, ttft, done, pieces if counted is None else counted, error)
+    return Flight(sent, ttft, done, pieces if counted is None else counted, error, counted is None)

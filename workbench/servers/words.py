@@ -8,6 +8,7 @@ from workbench.evals.measuring.statistics import open_ended
 from workbench.i18n import tr
 from workbench.records.evals import Estimate
 from workbench.records.servers import LoadFigure, LoadFigureName, LoadTest, ServerState, short_name
+from workbench.usage.words import marks_told, near
 
 
 def load_lines(found: LoadTest) -> tuple[str, ...]:
@@ -23,7 +24,7 @@ def load_lines(found: LoadTest) -> tuple[str, ...]:
             served=f"{found.served:.2f}",
             rate=f"{found.rate:g}",
             failed=found.failed,
-            tokens=f"{found.tokens_per_second:.1f}",
+            tokens=speed_words(found),
         ),
         tr(
             "a request: mean {mean} s, p50 {p50} s, p95 {p95} s, first token p50 {ttft}",
@@ -37,7 +38,13 @@ def load_lines(found: LoadTest) -> tuple[str, ...]:
             count=f"{found.in_system:.2f}",
             little=f"{found.little:.2f}",
         ),
+        *((marks_told(True),) if found.estimated else ()),
     )
+
+
+def speed_words(found: LoadTest) -> str:
+    """Tokens a second of all answers, marked where they are estimates."""
+    return f"{near(found.estimated)}{found.tokens_per_second:.1f}"
 
 
 def load_progress(found: LoadTest) -> str:
@@ -101,7 +108,7 @@ def load_rows(before: LoadTest, now: LoadTest, figures: Sequence[LoadFigure]) ->
     """Two tests side by side: what is compared, then, now, and how they differ; ▲ and ▼ only beyond chance."""
     counted = (
         (tr("served/s"), f"{before.served:.2f}", f"{now.served:.2f}"),
-        (tr("tokens/s"), f"{before.tokens_per_second:.1f}", f"{now.tokens_per_second:.1f}"),
+        (tr("tokens/s"), speed_words(before), speed_words(now)),
         (tr("requests at once"), f"{before.in_system:.2f}", f"{now.in_system:.2f}"),
         (tr("failed"), f"{before.failed}/{before.sent}", f"{now.failed}/{now.sent}"),
     )

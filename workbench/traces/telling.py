@@ -155,12 +155,13 @@ def _prompt(stage: Prompt) -> tuple[str, str]:
 
 
 def _generation(stage: Generation) -> tuple[str, str]:
+    near = "≈ " if stage.estimated else ""
     speeds = [
         stage.ttft_ms is not None and f"TTFT {stage.ttft_ms:,.0f} ms",
-        stage.decode_tps and f"{stage.decode_tps:.1f} t/s",
+        stage.decode_tps and f"{near}{stage.decode_tps:.1f} t/s",
         stage.stop_reason,
     ]
-    return amounts.tokens(stage.output_tokens), " · ".join(str(s) for s in speeds if s)
+    return near + amounts.tokens(stage.output_tokens), " · ".join(str(s) for s in speeds if s)
 
 
 def _decision(stage: Decision) -> tuple[str, str]:

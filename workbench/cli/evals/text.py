@@ -23,6 +23,7 @@ from workbench.evals.reporting.reports import (
     run_name,
     runs_table,
     stage_title,
+    value_text,
 )
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold
@@ -121,8 +122,8 @@ def print_comparison(compared: RunComparison, cases: Sequence[Case] = ()) -> Non
     rows = [
         (
             describe(c.metric).title,
-            describe(c.metric).text(c.a.value),
-            describe(c.metric).text(c.b.value),
+            value_text(c.metric, c.a),
+            value_text(c.metric, c.b),
             difference_text(c),
             p_text(c.p_value),
             f"{c.difference.n:,}",

@@ -27,8 +27,10 @@ from workbench.servers.words import (
     load_rows,
     load_title,
     promise_name,
+    speed_words,
     state_words,
 )
+from workbench.usage.words import marks_told
 
 MARKS: Final = {"kept": "✓", "differs": "~", "refused": "◦", "broken": "✗"}
 
@@ -362,12 +364,15 @@ def print_loads(found: Sequence[LoadTest]) -> None:
             str(test.failed or "–"),
             f"{test.p50_s:.2f}",
             f"{test.p95_s:.2f}",
-            f"{test.tokens_per_second:.1f}",
+            speed_words(test),
         )
         for number, test in enumerate(found, 1)
     ]
     head = ("", tr("when"), tr("address"), tr("model"), "/s", "n", tr("failed"), "p50 s", "p95 s", "tokens/s")
     print_table(head, rows, right=(0, 4, 5, 6, 7, 8, 9))
+    for noted in (True, None):
+        if any(test.estimated is noted for test in found):
+            say(marks_told(noted))
 
 
 def print_loads_beside(before: LoadTest, now: LoadTest, figures: Sequence[LoadFigure]) -> None:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from workbench.evals.measuring.scoring import HEADLINES, Column, columns, describe, estimate, sample, statistic
+from workbench.evals.measuring.scoring import (
+    HEADLINES,
+    Column,
+    are_estimates,
+    columns,
+    describe,
+    estimate,
+    estimated_tokens,
+    noted,
+    sample,
+    statistic,
+)
 from workbench.evals.measuring.segments import groups_of
 from workbench.evals.measuring.statistics import (
     FEW,
@@ -73,7 +85,8 @@ def compare_runs(
         columns((first[i] for i in shared), a.config.layer),
         columns((second[i] for i in shared), b.config.layer),
     )
-    changes = _changes(*tables)
+    near = are_estimates(a_results), are_estimates(b_results)
+    changes = tuple(_noted(change, near) for change in _changes(*tables))
     segments = tuple(_segment_changes(first, second, tables, [case for case in cases if case.id in set(shared)]))
     return RunComparison(
         a=a,
@@ -87,9 +100,16 @@ def compare_runs(
         warnings=(
             *_warnings(a, b, differs, len(shared), len(first.keys() | second.keys())),
             *_left_out((a, b), tables, changes),
+            *([estimated_tokens()] if any(near) else []),
         ),
         segments=segments,
     )
+
+
+def _noted(change: MetricChange, near: tuple[bool, bool]) -> MetricChange:
+    """Marked where its tokens are estimates: those of the first run, of the second."""
+    a, b = noted(change.metric, change.a, near[0]), noted(change.metric, change.b, near[1])
+    return replace(change, a=a, b=b, difference=noted(change.metric, change.difference, any(near)))
 
 
 def _flips(

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -41,10 +42,14 @@ _OF_A_CASE: Final = {
         Metric("ttft_ms", "Time to first token", "ms", False),
         Metric("tokens", "Tokens", "tokens", False),
         Metric("cost", "Cost", "cost", False),
+        Metric("estimated_tokens", "Tokens estimated"),
     )
 }
 """What one case has, and a run only as a percentile or a ratio."""
 
+_OF_TOKENS: Final = frozenset(
+    {"tokens", "tokens_per_s", "prompt_tokens", "output_tokens", "tokens_per_useful", "cost", "cost_per_useful"}
+)
 _SOURCES: Final = {m.source for m in METRICS.values() if m.source}
 _ORDER: Final = [name for m in METRICS.values() for name in (m.source, m.name)]
 _UNSCORED_SHARE: Final = 0.05
@@ -78,7 +83,8 @@ def make_report(run: Run, results: Sequence[CaseResult], cases: Iterable[Case]) 
         groups[key] = [by_case[case.id] for case in members]
     tables = {key: columns(group, run.config.layer) for key, group in groups.items()}
     segments = tuple(
-        Segment(field, value, len(group), measure(tables[field, value])) for (field, value), group in groups.items()
+        Segment(field, value, len(group), measure(tables[field, value], are_estimates(group)))
+        for (field, value), group in groups.items()
     )
     failures = Counter(r.failure for r in results if r.failure)
     faults = Counter(r.fault for r in results if r.fault)
@@ -105,6 +111,7 @@ def columns(results: Iterable[CaseResult], layer: Layer) -> dict[str, Column]:
             found.setdefault(name, {})[result.case_id] = figures
     if layer == "retrieval":
         found.pop("seconds_per_useful", None)
+    found.pop("estimated_tokens", None)
     return {name: found[name] for name in ordered(found)}
 
 
@@ -113,10 +120,24 @@ def ordered(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (_place(name), name))
 
 
-def measure(table: Mapping[str, Column]) -> dict[str, Estimate]:
-    """Each metric's estimate over the cases in its column; a ratio of nothing (no useful answer) is left out."""
+def measure(table: Mapping[str, Column], estimated: bool = False) -> dict[str, Estimate]:
+    """Each metric's estimate over the cases in its column; a ratio of nothing (no useful answer) is left out.
+
+    Args:
+        estimated: some of the cases' tokens are estimates.
+    """
     estimates = {name: estimate(describe(name), sample(column.values())) for name, column in table.items() if column}
-    return {name: found for name, found in estimates.items() if np.isfinite(found.value)}
+    return {name: noted(name, e, estimated) for name, e in estimates.items() if np.isfinite(e.value)}
+
+
+def are_estimates(results: Iterable[CaseResult]) -> bool:
+    """Whether tokens of one of the cases are an estimate, as its server counted none."""
+    return any(result.scores.get("estimated_tokens") for result in results)
+
+
+def noted(name: str, found: Estimate, estimated: bool) -> Estimate:
+    """``found``, marked where it is made of tokens and these are ``estimated``."""
+    return replace(found, estimated=True) if estimated and name in _OF_TOKENS else found
 
 
 def describe(name: str) -> Metric:
@@ -146,6 +167,11 @@ def statistic(metric: Metric) -> StatisticOf:
     if metric.kind == "time":
         return quantile(metric.quantile)
     return ratio if metric.kind == "ratio" else mean
+
+
+def estimated_tokens() -> str:
+    """What the mark ≈ means beside a run's figures."""
+    return tr("≈ made of estimated tokens: the model's server counts none.")
 
 
 def _fingerprint(case_ids: Iterable[str]) -> str:
@@ -195,6 +221,8 @@ def _warnings(segments: Sequence[Segment], results: Sequence[CaseResult]) -> tup
         found.append(
             tr("100 % ({names}) is suspicious: are the cases too easy, or known beforehand?", names=", ".join(perfect))
         )
+    if are_estimates(results):
+        found.append(estimated_tokens())
     unscored = sum(r.passed is None for r in results)
     if unscored > n * _UNSCORED_SHARE:
         found.append(tr("{unscored} of {n} cases are unscored: the rates leave them out.", unscored=unscored, n=n))

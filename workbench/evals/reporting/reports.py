@@ -88,7 +88,12 @@ def run_name(run: Run) -> str:
 
 def estimate_text(name: str, estimate: Estimate) -> str:
     """A metric's value with its interval: "0.853 [0.790, 0.900]"; "266 ms [204, ∞)" where it has no upper bound."""
-    return f"{describe(name).text(estimate.value)} {interval_text(name, estimate)}"
+    return f"{value_text(name, estimate)} {interval_text(name, estimate)}"
+
+
+def value_text(name: str, estimate: Estimate) -> str:
+    """The value alone: "0.853", "≈ 389" where it is made of estimated tokens."""
+    return ("≈ " if estimate.estimated else "") + describe(name).text(estimate.value)
 
 
 def interval_text(name: str, estimate: Estimate) -> str:
@@ -103,7 +108,7 @@ def difference_text(change: MetricChange) -> str:
     shown, found = describe(change.metric), change.difference
     low = "(-∞" if math.isinf(found.low) else f"[{_signed(found.low)}{shown.number(found.low)}"
     high = "+∞)" if open_ended(found) else f"{_signed(found.high)}{shown.number(found.high)}]"
-    return f"{_signed(found.value)}{shown.text(found.value)} {low}, {high}"
+    return f"{'≈ ' if found.estimated else ''}{_signed(found.value)}{shown.text(found.value)} {low}, {high}"
 
 
 def _signed(value: float) -> str:
@@ -326,7 +331,7 @@ def _metric_table(segment: Segment) -> Table:
     rows = tuple(
         (
             describe(name).title,
-            describe(name).text(e.value),
+            value_text(name, e),
             interval_text(name, e),
             str(e.n),
             tr(e.method),

@@ -99,6 +99,7 @@ def operation_marks(generation: Generation | None) -> dict[str, float]:
         prompt_tokens=generation.prompt_tokens,
         output_tokens=generation.output_tokens,
         tokens=generation.prompt_tokens + generation.output_tokens,
+        estimated_tokens=1.0 if generation.estimated else None,
     )
 
 
