@@ -38,7 +38,9 @@ def query_page(story: Story, page: Page) -> None:
             (tr("model"), made.model or tr("none: the answer quotes")),
         ]
     )
-    page.head(tr("settings")).facts([(name, f"{value}") for name, value in sorted(made.settings.items())])
+    words = {True: tr("on"), False: tr("off")}
+    told = [(name, words[value] if isinstance(value, bool) else f"{value}") for name, value in made.settings.items()]
+    page.head(tr("settings")).facts(sorted(told))
 
 
 def analysis_page(story: Story, found: Analysis, page: Page) -> None:

@@ -55,6 +55,7 @@ async def test_lanes_tokens_and_token_pairs_of_a_search(desk: Desk) -> None:
     *_, trace = desk.ask(QUESTION, search=SearchOptions(rerank="late"))
     analysis = page(desk, trace.id, "analysis")
     assert "“query: ”" in analysis
+    assert "False" not in page(desk, trace.id, "query")
     assert "│lost│book│" in analysis
     assert "by cosine" in page(desk, trace.id, "dense")
     reranked = page(desk, trace.id, "rerank")
