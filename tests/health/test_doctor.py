@@ -283,3 +283,6 @@ def test_copies_of_a_text_are_told_once_beside_what_is_nearly_the_same(bench: Be
     head, other = checks["near-duplicates"].findings  # one of the copies, and the text that is nearly the same
     assert head.detail.startswith("2 alike")
     assert (other.group, other.detail) == (head.group, f"in the group of {head.name}")
+    bench.store.corpus.set_status([other.document], "retired")
+    near = examine(doctor)["near-duplicates"]
+    assert (near.passed, near.of) == (True, 2), "what is retired competes with nothing"

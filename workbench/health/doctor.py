@@ -305,9 +305,10 @@ class _Patient:
                 continue
 
     def _near(self) -> list[HealthCheck]:
-        texts = self._firsts(self._store.health.chunk_texts(self.index.id))
+        found = {chunk.id for chunk in self.chunks if chunk.status == "current"}  # retired ones compete with nothing
+        texts = self._firsts(one for one in self._store.health.chunk_texts(self.index.id) if one[0] in found)
         groups = near_duplicates(texts, self._told_elsewhere, self._cancel)
-        return [checks.near(groups, self._by_id, len(self.chunks))]
+        return [checks.near(groups, self._by_id, len(found))]
 
     def _firsts(self, texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """One of each text: copies have a check of their own."""
