@@ -24,7 +24,7 @@ from screens.widgets.grid import Column, Grid, ListPane, Row
 from workbench.errors import WorkbenchError
 from workbench.i18n import tr
 from workbench.money.costs import break_even_requests, hit_ratio, per_million_tokens
-from workbench.money.money import Speed, price_name, spent_words
+from workbench.money.money import LOCAL, Speed, price_name, spent_words
 from workbench.records.money import Price
 from workbench.records.usage import UsageSum
 from workbench.usage.ledger import Group
@@ -125,9 +125,20 @@ class MoneyTab(ToolTab):
         return self._models.get(self.query_one("#used-grid", Grid).key, "")
 
     def action_fill(self) -> None:
-        """Reckons with the speed that was measured of the model under the cursor."""
+        """Reckons with the speed that was measured of the model under the cursor; asks where, if in several places."""
         model = self._model
-        self.jobs.read(self, lambda: self.desk.money.speed(model), self._take_speed)
+        self.jobs.open(self, lambda: self.desk.money.speed_places(model), lambda places: self._fill(model, places))
+
+    def _fill(self, model: str, places: tuple[str, ...]) -> None:
+        def fill(place: str) -> None:
+            if place:
+                self.jobs.read(self, lambda: self.desk.money.speed(f"{place}#{model}"), self._take_speed)
+
+        if len(places) > 1:
+            rows = [Row(place, (tr("this machine") if place == LOCAL else place, "")) for place in places]
+            self.app.push_screen(ChoiceDialog(tr("Which server?"), rows), lambda place: fill(place or ""))
+        else:
+            fill(next(iter(places), LOCAL))
 
     def _take_speed(self, speed: Speed | None) -> None:
         if speed is None:

@@ -142,17 +142,24 @@ def test_a_sheet_takes_its_values_from_the_ledger_and_from_prices(desk: Desk) ->
     guessed = desk.money.speed("n")
     assert guessed is not None
     assert "estimated" in guessed.evidence
-    speed = desk.money.speed("m")
+    with pytest.raises(UsageError, match="went to http://b:1, local") as several:
+        desk.money.speed("m")
+    assert several.value.remedy == "Name it: http://b:1#m"
+    speed = desk.money.speed("http://b:1#m")
     assert speed is not None
     assert (speed.tokens_per_second, speed.evidence) == (1.25, "ledger, calls: 1, http://b:1")
+    here = desk.money.speed("local#m")
+    assert here is not None
+    assert here.evidence == "ledger, calls: 20"
     flights = [Flight(n / 10, 0.1, n / 10 + 1.0, 32) for n in range(20)]  # 640 tokens in 2.9 s, ten at once
     desk.servers.loads.keep(replace(summary("http://b:1", "/models/m", 10, flights), created=datetime.now(UTC)))
-    assert desk.money.speed("m") == speed  # another file's
+    assert desk.money.speed("http://b:1#m") == speed  # another file's
     desk.servers.loads.keep(replace(summary("http://b:1", "m", 10, flights), created=datetime.now(UTC)))
-    batched = desk.money.speed("m")
+    batched = desk.money.speed("http://b:1#m")
     assert batched is not None
     assert batched.tokens_per_second == pytest.approx(640 / 2.9)
     assert batched.evidence.startswith("load test of ")
+    assert desk.money.speed("local#m") == here
     assert desk.decisions.measured("load:m:tokens").value == pytest.approx(640 / 2.9)
     assert value_words(desk.decisions.measured("load:m:tokens")).startswith("≈? ")
     p95 = desk.decisions.measured("load:http://b:1#m:p95")

@@ -16,7 +16,7 @@ from screens.tools.calculators import CalculatorDialog
 from screens.tools.form import FormDialog
 from screens.widgets.grid import Grid
 from storage import open_store
-from tests.screens.helpers import LARGE, SMALL, screen_text, settle
+from tests.screens.helpers import LARGE, SMALL, screen_text, sees, settle, until
 from workbench.desk import Desk
 from workbench.records.benchmarks import BenchManifest, BenchModel, BenchPlan, Machine, Sample
 from workbench.records.decisions import Criterion, Sheet, Value
@@ -161,6 +161,13 @@ async def test_times_of_a_call_add_up_and_are_foretold(desk: Desk, size: tuple[i
         assert all(word in shown for word in ("network", "queue", "prefill", "decode", "2,000.0 ms"))
         assert "α 0.400 ms · β 5.00 ms" in shown
         assert "2,000 ms predicted, 2,000 ms measured" in " ".join(shown.replace("│", " ").split())
+        await pilot.press("escape")
+        elsewhere = Call(datetime.now(UTC), "http://b", "served", "chat", Usage(10, 11), 2_000.0, ttft_ms=1_000.0)
+        desk.money.ledger.record(elsewhere)
+        await pilot.press("f")
+        await sees(pilot, "Which server?")
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: tools.query_one("#sum-speed", Input).value == "10.0")
 
 
 async def test_the_sums_of_machines_are_the_source_s(desk: Desk) -> None:

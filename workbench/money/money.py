@@ -13,8 +13,8 @@ from workbench.i18n import tr
 from workbench.money.costs import amount, call_cost, is_stale, refuse_future
 from workbench.ports import EntryRepository
 from workbench.records.money import Price, Spent, Usage, estimated_among
-from workbench.records.servers import short_name
-from workbench.records.usage import UsageSum
+from workbench.records.servers import LoadTest, short_name
+from workbench.records.usage import Call, UsageSum
 from workbench.servers.loads import LoadTests
 from workbench.usage import Ledger
 from workbench.usage.ledger import Group, added
@@ -114,42 +114,48 @@ class Money:
         summed = self._ledger.total()
         return summed.seconds / summed.calls if summed else None
 
-    def speed(self, model: str) -> Speed | None:
+    def speed(self, name: str) -> Speed | None:
         """Generated tokens per second of a model, None where none were measured.
 
         Of its newest bench, else of the ledger: one request at a time. A server that batches does more: where that was
         measured, by the load test in which it wrote most.
+
+        Args:
+            name: the model's, or "URL#MODEL" for that server's ("local" for one that ran here).
+
+        Raises:
+            UsageError: it was measured in several places, whose speeds don't mix, and ``name`` doesn't say which.
         """
-        alone, together = self._speed_alone(model), self._speed_together(model)
-        measured = [speed for speed in (alone, together) if speed]
-        return max(measured, key=lambda speed: speed.tokens_per_second, default=None)
+        place, _, model = name.rpartition("#")
+        places = self.speed_places(model)
+        if not place and len(places) > 1:
+            why = tr("Calls of this model went to {places}.", places=", ".join(places))
+            raise UsageError(tr("Which server?"), why, tr("Name it: {name}", name=f"{places[0]}#{model}"))
+        where = place or next(iter(places), LOCAL)
+        calls = [call for call in self._timed(model) if (call.server or LOCAL) == where]
+        alone = (self._speed_of_bench(model) if where == LOCAL else None) or _speed_of_calls(calls)
+        together = _speed_of_tests([test for test in self._tests(model) if test.url == where])
+        return max(filter(None, (alone, together)), key=lambda speed: speed.tokens_per_second, default=None)
 
-    def _speed_together(self, model: str) -> Speed | None:
-        tests = [test for test in self._loads.all() if short_name(test.model) == model and not test.failed]
-        if not tests:
-            return None
-        most = max(tests, key=lambda test: test.tokens_per_second)
-        when = f"{most.created.astimezone():%Y-%m-%d %H:%M}"
-        told = tr("load test of {when}, {rate}/s", when=when, rate=f"{most.rate:g}")
-        marked = marks_told(most.estimated)
-        return Speed(most.tokens_per_second, told + (f", {marked}" if marked else ""))
+    def speed_places(self, model: str) -> tuple[str, ...]:
+        """Where a model's speed was measured: addresses of servers, "local" for here."""
+        found = {call.server or LOCAL for call in self._timed(model)} | {test.url for test in self._tests(model)}
+        return tuple(sorted(found | ({LOCAL} if self._speed_of_bench(model) else set())))
 
-    def _speed_alone(self, model: str) -> Speed | None:
-        """Of the ledger only the calls to where the newest one went count: speeds of several servers don't mix."""
+    def _timed(self, model: str) -> list[Call]:
+        return [call for call in self._ledger.calls(model=model) if call.tpot_ms]
+
+    def _tests(self, model: str) -> list[LoadTest]:
+        return [test for test in self._loads.all() if short_name(test.model) == model and not test.failed]
+
+    def _speed_of_bench(self, model: str) -> Speed | None:
         for bench in self._benchmarks.benches():
             rows = self._benchmarks.report(bench.id).rows if any(m.name == model for m in bench.models) else ()
             for row in rows:
                 found = next((figure for test, figure in row.speeds if test.startswith("tg")), None)
                 if row.model.name == model and found:
                     return Speed(found.mean, tr("bench {id}", id=bench.id))
-        timed = [call for call in self._ledger.calls(model=model) if call.tpot_ms]
-        there = [call for call in timed if call.server == timed[0].server]
-        tpots = [call.tpot_ms for call in there if call.tpot_ms]
-        if not tpots:
-            return None
-        told = tr("ledger, calls: {count}", count=len(tpots)) + (f", {timed[0].server}" if timed[0].server else "")
-        marked = marks_told(estimated_among(call.usage for call in there))
-        return Speed(1000 * len(tpots) / sum(tpots), told + (f", {marked}" if marked else ""))
+        return None
 
 
 def _price_of(provider: str, model: str, prices: Iterable[Price]) -> Price | None:
@@ -189,3 +195,25 @@ def price_name(price: Price) -> str:
 def price_words(price: Price | None) -> str:
     """ "2/8 EUR": a million tokens read and written; "" for none."""
     return f"{price.input:g}/{price.output:g} {price.currency}" if price else ""
+
+
+def _speed_of_tests(tests: Sequence[LoadTest]) -> Speed | None:
+    if not tests:
+        return None
+    most = max(tests, key=lambda test: test.tokens_per_second)
+    told = tr(
+        "load test of {when}, {rate}/s", when=f"{most.created.astimezone():%Y-%m-%d %H:%M}", rate=f"{most.rate:g}"
+    )
+    return Speed(most.tokens_per_second, _marked(told, most.estimated))
+
+
+def _speed_of_calls(calls: Sequence[Call]) -> Speed | None:
+    tpots = [call.tpot_ms for call in calls if call.tpot_ms]
+    if not tpots:
+        return None
+    told = tr("ledger, calls: {count}", count=len(tpots)) + (f", {calls[0].server}" if calls[0].server else "")
+    return Speed(1000 * len(tpots) / sum(tpots), _marked(told, estimated_among(call.usage for call in calls)))
+
+
+def _marked(told: str, estimated: bool | None) -> str:
+    return ", ".join(filter(None, (told, marks_told(estimated))))

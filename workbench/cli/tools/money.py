@@ -253,7 +253,11 @@ def _in(currency: str) -> str:
 @money.command()
 @click.option("--hour", type=AMOUNT, required=True, help="Price of an hour.")
 @click.option("--tokens-per-second", "speed", type=click.FloatRange(0, min_open=True), help="Measured, of all calls.")
-@click.option("--model", default="", help="Take the speed that this model's bench or calls measured here.")
+@click.option(
+    "--model",
+    default="",
+    help="Take its measured speed here: NAME, or URL#NAME of a server's.",
+)
 @click.option(
     "--utilisation",
     "shares",
