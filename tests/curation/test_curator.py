@@ -6,7 +6,9 @@ from datetime import date
 
 import pytest
 
+from storage.filters import BUILT_IN
 from tests.ingest.conftest import Bench, bench
+from workbench.corpus.metadata import TAKEN_KEYS, WELL_KNOWN
 from workbench.curation import Curator
 from workbench.errors import NotFoundError, UsageError
 from workbench.retrieval.filters import parse_filter
@@ -54,6 +56,9 @@ def test_a_value_of_another_type_than_elsewhere_is_told_and_taken(bench: Bench, 
     assert curator.preview([second], {"year": "abc", "owner": "Bea"}).warnings == told
     assert curator.preview([second], {"year": 2026}).warnings == ()
     assert curator.preview([second], {"colour": "red"}).warnings == ()
+    [taken] = curator.preview([second], {"tokens": 5}).warnings
+    assert taken.startswith("“tokens” means the chunk's own to filters")
+    assert BUILT_IN.keys() - WELL_KNOWN == TAKEN_KEYS
     assert curator.preview([first], {"year": "abc"}).warnings == told  # what it was before is all there is
     assert curator.apply(curator.preview([first], {"year": "abc"})).documents == 1
     bench.write("c.md", "---\nyear: 2024\n---\nGamma.")

@@ -24,6 +24,8 @@ TEXT_KEYS: Final = frozenset({"source_id", "title", "version", "owner", "languag
 DATE_KEYS: Final = frozenset({"date", "valid_from", "valid_to"})
 LIST_KEYS: Final = frozenset({"roles", "tags"})
 WELL_KNOWN: Final = TEXT_KEYS | DATE_KEYS | LIST_KEYS
+TAKEN_KEYS: Final = frozenset({"uri", "media_type", "section", "kind", "page", "tokens"})
+"""What filters ask of a document or a chunk itself, whatever its metadata say."""
 STATUSES: Final = ("current", "retired")
 
 _KEY: Final = re.compile(r"[^\W\d][\w.-]*")
@@ -65,8 +67,13 @@ def kind_of(value: MetaValue) -> str:
 
 
 def other_kind(field: str, value: MetaValue, known: Collection[str]) -> str:
-    """A warning where the value is of another type than the field has elsewhere (``known``), else ""."""
+    """A warning where the value is of another type than the field has elsewhere (``known``), else "".
+
+    So it warns of a field new to the collection whose name filters take for something else.
+    """
     kind = kind_of(value)
+    if not known and field in TAKEN_KEYS:
+        return tr("“{field}” means the chunk's own to filters: none can meet what is given here.", field=field)
     if not known or kind in known:
         return ""
     return tr(
