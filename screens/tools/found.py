@@ -9,7 +9,8 @@ from screens.models.served import where_words
 from screens.style import Line, Tone
 from workbench.i18n import tr
 from workbench.i18n.retelling import retold
-from workbench.inventory.words import layer_name, sign
+from workbench.inventory.probe import layer_name
+from workbench.inventory.words import sign
 from workbench.records.inventory import ProbeReport
 from workbench.records.servers import (
     ContractChange,

@@ -26,7 +26,7 @@ from workbench.records.answers import Generation
 from workbench.records.inventory import Offer, Passed, ProbeReport
 from workbench.records.models import GenerationSettings
 from workbench.records.money import Price
-from workbench.records.servers import ContractCheck, ContractReport
+from workbench.records.servers import UNTOLD_TEMPLATE, ContractCheck, ContractReport
 
 __all__ = ["cli"]
 TODAY = date.today()
@@ -168,6 +168,22 @@ def test_a_context_that_nobody_tells_is_neither_passed_nor_failed(desk: Desk, mo
     monkeypatch.setattr("workbench.inventory.inventory.probe", lambda *_: iter([report]))
     list(desk.inventory.probe("m"))
     assert marks(desk.inventory.offer("m")) == "✓✓··"
+
+
+def test_a_server_s_first_model_is_written_down_and_its_template_isnt_ticked_unseen(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = FakeGenerator('{"ok": true}', template=UNTOLD_TEMPLATE)
+    served.model = replace(served.model, file=replace(served.model.file, path="http://a:1#/models/m"))
+    monkeypatch.setattr(type(desk.inventory), "_opened", lambda *_: served)
+    *_, unlisted = desk.inventory.probe("http://a:1#")
+    assert unlisted.offer == ""
+    desk.inventory.put(Offer("http://a:1", "/models/m", "http://a:1"))
+    *_, report = desk.inventory.probe("http://a:1#")
+    assert [sign(step.passed) for step in report.steps] == ["✓", "·", "✓", "✓", "✓"]
+    assert report.offer == "http://a:1#/models/m"
+    assert marks(desk.inventory.offer(report.offer)) == "✓✓✓·"
+    assert "untold: template" in desk.inventory.offer(report.offer).filters["usable"].evidence
 
 
 def test_a_model_that_dies_while_it_answers_fails_there() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Final, get_args
 
@@ -14,7 +13,7 @@ from workbench.engine.client import load_generator
 from workbench.engine.gguf_header import read_header
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
-from workbench.inventory.probe import SECONDS, probe
+from workbench.inventory.probe import SECONDS, layer_name, probe
 from workbench.library import Library
 from workbench.money.costs import STALE_DAYS, refuse_future
 from workbench.money.money import LOCAL
@@ -117,12 +116,20 @@ class Inventory:
         known = next((o for o in self.offers() if name and name in _names(o)), None)
         target = _target(known) if known else name
         report: ProbeReport | None = None
+        path = ""  # of what stands there: "URL#" is the first model of a server
+
+        def opened() -> Generator:
+            nonlocal path
+            found = self._opened(target, cancel, closing)
+            path = found.model.file.path
+            return found
+
         with ExitStack() as closing:
-            opened = partial(self._opened, target, cancel, closing)
             for report in probe(name or tr("the model in use"), opened, cancel, seconds):
                 yield report
+        known = known or next((o for o in self.offers() if path and path in (*_names(o), o.endpoint)), None)
         if known and report:
-            self.put(replace(known, filters=_found(report)))
+            yield replace(report, offer=self.put(replace(known, filters=_found(report))).name)
 
     def _opened(self, target: str, cancel: Cancel | None, closing: ExitStack) -> Generator:
         in_use, path = self._library.generator, Path(target).expanduser()
@@ -156,13 +163,15 @@ def _found(report: ProbeReport) -> dict[str, Passed]:
     """What the steps of a probe say of the filters: it is there and can be called, and it takes what is sent."""
     today, failed = date.today(), report.failed
     reached = len(report.steps) > 1 or failed is None
-    untried = tr("probed: all layers answer but the context, which is untold")
-    well = untried if report.untried else tr("probed: all layers answer")
+    untold = ", ".join(map(layer_name, report.untried))
+    well = (
+        tr("probed: all layers answer; untold: {layers}", layers=untold) if untold else tr("probed: all layers answer")
+    )
     why = f"{failed.layer}: {failed.detail}" if failed else well
     found = {"usable": Passed(reached, why, today)}
     if reached:
         found["exists"] = Passed(True, tr("probed"), today)
-        if failed or not report.untried:
+        if failed or "context" not in report.untried:
             found["accepts"] = Passed(failed is None, why, today)
     elif failed and failed.layer in ("model", "endpoint"):
         found["exists"] = Passed(False, why, today)

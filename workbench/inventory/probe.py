@@ -16,7 +16,7 @@ from workbench.ports import Cancel, Generator
 from workbench.records.answers import Generation, Message
 from workbench.records.inventory import ProbeReport, ProbeStep
 from workbench.records.models import GenerationSettings
-from workbench.records.servers import Layer
+from workbench.records.servers import UNTOLD_TEMPLATE, Layer
 
 SECONDS: Final = 60.0
 """A short answer that takes longer is a timeout."""
@@ -91,6 +91,24 @@ def layer_of(error: WorkbenchError, tried: Layer) -> Layer:
     return tried
 
 
+def layer_name(layer: str) -> str:
+    """A layer in the interface's language."""
+    names = {
+        "endpoint": tr("address"),
+        "key": tr("key"),
+        "model": tr("model"),
+        "memory": tr("memory"),
+        "template": tr("template"),
+        "context": tr("context"),
+        "request": tr("request"),
+        "json": "JSON",
+        "overload": tr("overload"),
+        "timeout": tr("time"),
+        "server": tr("answer"),
+    }
+    return names[layer]
+
+
 @dataclass
 class _Prober:
     """The layers as functions: each says what it saw, or raises."""
@@ -120,6 +138,8 @@ class _Prober:
                 tr("The model has no chat template: it goes on with text and doesn't answer."),
                 tr("Take an instruct or chat version of it."),
             )
+        if self._model.model.file.chat_template == UNTOLD_TEMPLATE:
+            raise _Untried(tr("the server keeps it to itself: it can't be looked at"))
         return tr("{count} characters for a short question", count=len(self._model.render(_ASK)))
 
     def _answers(self) -> str:

@@ -31,21 +31,3 @@ def takes(offer: Offer) -> str:
     """Modalities, tools and JSON."""
     extras = [name for name, has in (("tools", offer.tools), ("JSON", offer.json)) if has]
     return ", ".join([*offer.modalities, *extras])
-
-
-def layer_name(layer: str) -> str:
-    """A layer in the interface's language."""
-    names = {
-        "endpoint": tr("address"),
-        "key": tr("key"),
-        "model": tr("model"),
-        "memory": tr("memory"),
-        "template": tr("template"),
-        "context": tr("context"),
-        "request": tr("request"),
-        "json": "JSON",
-        "overload": tr("overload"),
-        "timeout": tr("time"),
-        "server": tr("answer"),
-    }
-    return names[layer]

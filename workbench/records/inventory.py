@@ -77,11 +77,16 @@ class ProbeStep:
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """A model probed, layer by layer; it ends with the first that fails."""
+    """A model probed, layer by layer; it ends with the first that fails.
+
+    Attributes:
+        offer: the inventory's model whose filters were written, "" for none so far.
+    """
 
     model: str
     began: datetime
     steps: tuple[ProbeStep, ...] = ()
+    offer: str = ""
 
     @property
     def failed(self) -> ProbeStep | None:
@@ -89,6 +94,6 @@ class ProbeReport:
         return next((step for step in self.steps if step.passed is False), None)
 
     @property
-    def untried(self) -> bool:
-        """Whether a layer couldn't be tried."""
-        return any(step.passed is None for step in self.steps)
+    def untried(self) -> tuple[Layer, ...]:
+        """Layers that couldn't be tried."""
+        return tuple(step.layer for step in self.steps if step.passed is None)

@@ -14,7 +14,8 @@ from workbench.cli.front import FrontEnds
 from workbench.errors import UsageError
 from workbench.i18n import tr
 from workbench.inventory.inventory import FILTERS
-from workbench.inventory.words import layer_name, marks, sign, takes
+from workbench.inventory.probe import layer_name
+from workbench.inventory.words import marks, sign, takes
 from workbench.money.money import price_words
 from workbench.records.inventory import Filter, Offer, ProbeReport
 from workbench.records.servers import short_name
@@ -184,6 +185,8 @@ def print_probe(report: ProbeReport) -> None:
         say(tr("The layer that fails: {layer}.", layer=layer_name(report.failed.layer)), bold=True)
         if report.failed.remedy:
             say(f"  → {report.failed.remedy}")
+    if not report.offer:
+        say(tr("The inventory doesn't list it: nothing is written down. First: workbench inventory scan"), dim=True)
 
 
 COMMANDS = (inventory,)
