@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from screens.style import Line, Tone, content, count
+from screens.style import Line, Tone, content
 from workbench.i18n import tr
+from workbench.i18n.amounts import indexes, tokens
 from workbench.indexing.catalogue import language_words
 from workbench.records.indexes import InstalledEmbedder, LintFinding
 
@@ -27,8 +28,7 @@ def _told(one: InstalledEmbedder) -> list[Line]:
     if one.problem:
         return [(f"✗ {one.name}\n", Tone.BAD), f"  {one.problem}\n\n"]
     known = one.known
-    used = tr("{count} indexes", count=count(one.indexes))
-    figures = [one.runtime, str(one.dimension), tr("{count} tokens", count=count(one.max_tokens)), used]
+    figures = [one.runtime, str(one.dimension), tokens(one.max_tokens), indexes(one.indexes)]
     prefixes = f"“{one.query_prefix}” “{one.passage_prefix}”" if one.query_prefix or one.passage_prefix else "–"
     cut = ", ".join(map(str, one.cuts))
     facts = [(tr("prefixes"), prefixes), (tr("licence"), known.licence if known else "?")]

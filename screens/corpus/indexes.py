@@ -24,6 +24,7 @@ from screens.widgets.grid import Column, Grid, Row
 from screens.work import Job, Jobs
 from workbench.corpus.chunking import describe_recipe
 from workbench.i18n import tr
+from workbench.i18n.amounts import questions
 from workbench.indexing.catalogue import language_words
 from workbench.indexing.forms import FORMS, form_name, stored_bytes
 from workbench.records.corpus import VectorForm
@@ -204,7 +205,7 @@ class IndexesScreen(ModalScreen[None]):
 
         def read() -> list[Row]:
             sets = [d for d in self._desk.datasets() if d.collection == self._collection]
-            rows = [Row(d.name, (d.name, (tr("{count} questions", count=count(d.cases)), Tone.DIM))) for d in sets]
+            rows = [Row(d.name, (d.name, (questions(d.cases), Tone.DIM))) for d in sets]
             asked = (tr("stored questions"), (tr("no gold: how far the two agree"), Tone.DIM))
             return [*rows, Row(STORED, asked)]
 

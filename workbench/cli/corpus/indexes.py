@@ -14,6 +14,7 @@ from workbench.desk import Desk
 from workbench.evals.gold.anchors import left_out_told
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
+from workbench.i18n.amounts import questions
 from workbench.indexing.forms import form_name
 from workbench.records.corpus import VectorForm
 from workbench.records.evals import Estimate
@@ -170,8 +171,8 @@ def _print_comparison(found: IndexComparison) -> None:
     print_table(head, rows, right=(1, 2, 3))
     say(
         tr(
-            "{count} questions, by fusion recall@1: {fixed} right only with {second}, {broken} only with {first}.",
-            count=found.cases,
+            "{questions}, by fusion recall@1: {fixed} right only with {second}, {broken} only with {first}.",
+            questions=questions(found.cases),
             fixed=found.fixed,
             broken=found.broken,
             first=found.first.id,
@@ -260,10 +261,10 @@ def _print_recall(measured: Sequence[FormRecall], own: VectorForm) -> None:
     head = (tr("form"), "k", "Recall_ANN@k", "N·d·b", *(("ms",) if timed else ()), "")
     print_table(head, rows, right=range(1, len(head) - 1))
     if measured:
-        first = measured[0]
-        asked = tr("{count} chunks stood in for questions.") if first.stand_in else tr("{count} questions.")
+        first, n = measured[0], measured[0].recall.n
+        asked = tr("{count} chunks stood in for questions.", count=n) if first.stand_in else f"{questions(n)}."
         passing = tr("{passing} of {vectors} chunks pass the filter.", passing=first.passing, vectors=first.vectors)
-        say(f"{asked.format(count=first.recall.n)} {passing}")
+        say(f"{asked} {passing}")
 
 
 def _recall_row(one: FormRecall, *, timed: bool) -> tuple[str, ...]:
