@@ -456,10 +456,10 @@ def _document_columns() -> list[Column]:
 
 
 def _document_row(document: Document) -> Row:
-    mark: Line = ("✓", Tone.GOOD) if document.status == "current" else ("◦", Tone.DIM)
-    if document.warnings:
-        mark = ("~", Tone.WARN)
-    name: Line = document.source_id if document.status == "current" else (document.source_id, Tone.DIM)
+    mark: Line = ("~", Tone.WARN) if document.warnings else ("✓", Tone.GOOD)
+    name: Line = document.source_id
+    if document.status != "current":
+        mark, name = ("◦", Tone.DIM), (document.source_id, Tone.DIM)
     return Row(document.id, (mark, name, (document.language, Tone.DIM), count(document.chunks)))
 
 

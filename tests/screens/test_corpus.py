@@ -291,7 +291,11 @@ async def test_the_health_of_a_real_file_is_kept_and_told_stale_when_it_changed(
 
 async def test_a_key_opens_what_decides_on_a_finding(tmp_path: Path) -> None:
     rules = "Loans last for two weeks and can be renewed once unless somebody else has asked for the same book. "
-    texts = {"gone.md": "These rules went.", "a.md": rules * 2 + "Ask at the desk.", "b.md": rules * 2 + "Ask there."}
+    texts = {
+        "gone.md": "---\ndate: never\n---\nThese rules went.",
+        "a.md": rules * 2 + "Ask at the desk.",
+        "b.md": rules * 2 + "Ask there.",
+    }
     desk = Desk(open_library(tmp_path, texts))
     desk.choose_collection(NAME)
     desk.set_status([d.id for d in desk.documents() if d.source_id == "gone.md"], "retired")
@@ -306,6 +310,7 @@ async def test_a_key_opens_what_decides_on_a_finding(tmp_path: Path) -> None:
 
     try:
         async with corpus(app) as pilot:
+            assert "◦  gone.md" in screen_text(app), "retired, whatever was warned of"
             seen = await remedy(pilot, "metadata")
             assert isinstance(app.screen, EditDialog)
             assert "2 documents" in seen, "the retired one isn't asked for its date"
