@@ -162,6 +162,7 @@ CREATE VIEW nombres AS SELECT nombre FROM gente;
 CREATE VIEW claves AS SELECT fija FROM gente;
 CREATE VIEW unidas AS SELECT clave FROM gente NATURAL FULL JOIN (SELECT NULL AS clave);
 CREATE VIEW por_encima AS SELECT * FROM unidas;
+CREATE VIEW muestras AS SELECT sample FROM sqlite_stat4;
 INSERT INTO gente (nombre, clave) VALUES ('Ana', 'secret1'), ('Luis', 'secret2');
 INSERT INTO "a.b" VALUES ('secret3');
 ANALYZE;
@@ -193,6 +194,7 @@ def test_no_way_round_tells_a_hidden_value(tools: SqlTools, tmp_path: Path) -> N
         "SELECT (1, 'Ana', 'secret1', 'secret1!', 'secret1!?') IN gente",
         "SELECT sample FROM sqlite_stat4",
         "SELECT stat FROM sqlite_stat1",
+        "SELECT * FROM muestras",
     )
     for sql in ways:
         assert not any(tools.check(sql, file, policy).accepted for policy in policies), sql

@@ -275,7 +275,7 @@ def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> N
     partly = bool(filtered or hidden)
     if partly:  # what a view reads, and the samples of values that ANALYZE keeps
         foreign += sorted({t for t, _, view in reads if view in views} & filtered)
-        foreign += [table for table in direct if table.startswith("sqlite_stat")]
+        foreign += sorted({t for t, _, _ in reads if t.startswith("sqlite_stat")})
     copies = sorted({t for t, _, _ in reads if t in virtual | shadows} - (allowed or set())) if partly else []
     restricted = bool(allowed is not None or partly)
     taken = sorted(_given_names(case) & {table.name.lower() for table in schema.tables}) if restricted else []
