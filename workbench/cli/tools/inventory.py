@@ -185,7 +185,7 @@ def print_probe(report: ProbeReport) -> None:
         say(tr("The layer that fails: {layer}.", layer=layer_name(report.failed.layer)), bold=True)
         if report.failed.remedy:
             say(f"  → {report.failed.remedy}")
-    if not report.offer:
+    if not report.offer and len(report.steps) > 1:
         say(tr("The inventory doesn't list it: nothing is written down. First: workbench inventory scan"), dim=True)
 
 
