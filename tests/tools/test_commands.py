@@ -49,6 +49,8 @@ def test_the_sums_of_months_machines_and_vectors(cli: Cli) -> None:
     named = cli("money", "gpu", "--hour", "2.5", "--tokens-per-second", "40", "--currency", "USD").out
     assert "a million tokens, USD" in named
     assert cli("money", "vectors", "0", "768").code == 2
+    for endless in ("1e400", "nan"):
+        assert cli("money", "month", "--requests", endless, "--per-request", "1").code == 2
     sizes = cli("money", "vectors", "10000000", "768").out
     assert all(number in sizes for number in ("30.720 GB", "7.680 GB", "0.960 GB"))
     at_once = cli("money", "capacity", "--rate", "5", "--seconds", "2", "--success", "0.9").out

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import click
 
@@ -27,7 +28,19 @@ from workbench.money.vectors import Component, vector_bytes
 from workbench.records.money import Price, Usage
 from workbench.usage.words import marks_told, near
 
-AMOUNT: Final = click.FloatRange(0)
+
+class _Amount(click.FloatRange):
+    """A number in its range that can be reckoned with: neither infinite, as 1e400 is read, nor none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Fails with a usage error."""
+        found = float(super().convert(value, param, ctx))
+        if not math.isfinite(found):
+            self.fail(tr("“{value}” is no number", value=value), param, ctx)
+        return found
+
+
+AMOUNT: Final = _Amount(0)
 TOKENS: Final = click.IntRange(0)
 
 
@@ -216,7 +229,7 @@ def month(requests: float, per_request: float, fixed: float, currency: str) -> N
 @click.option("--per-request", type=AMOUNT, required=True, help="Cost of a request elsewhere.")
 @click.option("--local", "fixed", type=AMOUNT, help="What your own machine costs a month; or its parts:")
 @click.option("--hardware", type=AMOUNT, default=0.0, help="Its price,")
-@click.option("--months", type=click.FloatRange(0, min_open=True), default=36.0, help="written off over so many,")
+@click.option("--months", type=_Amount(0, min_open=True), default=36.0, help="written off over so many,")
 @click.option("--energy", type=AMOUNT, default=0.0, help="energy a month,")
 @click.option("--operation", type=AMOUNT, default=0.0, help="people's hours a month,")
 @click.option("--maintenance", type=AMOUNT, default=0.0, help="repairs a month,")
@@ -252,7 +265,7 @@ def _in(currency: str) -> str:
 
 @money.command()
 @click.option("--hour", type=AMOUNT, required=True, help="Price of an hour.")
-@click.option("--tokens-per-second", "speed", type=click.FloatRange(0, min_open=True), help="Measured, of all calls.")
+@click.option("--tokens-per-second", "speed", type=_Amount(0, min_open=True), help="Measured, of all calls.")
 @click.option(
     "--model",
     default="",
@@ -331,8 +344,8 @@ def vectors(count: int, dimension: int, replicas: int) -> None:
 
 
 @money.command()
-@click.option("--rate", type=click.FloatRange(0), required=True, help="Requests that come in a second.")
-@click.option("--seconds", type=click.FloatRange(0), help="A request takes [the ledger's mean].")
+@click.option("--rate", type=AMOUNT, required=True, help="Requests that come in a second.")
+@click.option("--seconds", type=AMOUNT, help="A request takes [the ledger's mean].")
 @click.option("--success", type=click.FloatRange(0, 1), help="Share of tries that succeed…")
 @click.option("--attempts", type=click.IntRange(1), default=3, show_default=True, help="…and how often one is made.")
 @click.pass_obj
