@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from storage import open_store
 from tests.embedders import one_embedding_process
@@ -18,10 +18,11 @@ from workbench.demo import DEMO_COLLECTION, demo_folder
 from workbench.desk import Desk
 from workbench.records.corpus import IngestRequest
 
-# CI tries the same examples each time; a developer's machine goes on looking for new ones.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# How long an example takes tells of the machine's load alone. CI tries the same examples each time; a developer's
+# machine goes on looking for new ones.
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", settings.get_profile("any"), derandomize=True)
+settings.load_profile("same" if os.environ.get("CI") else "any")
 
 paths.go_offline()
 os.environ.setdefault("WORKBENCH_LANG", "en")
