@@ -50,7 +50,7 @@ def documents(draw: st.DrawFn) -> ParsedDocument:
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda r: r.name)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(parsed=documents())
 def test_chunks_are_exact_and_cover_the_text(recipe: Recipe, parsed: ParsedDocument) -> None:
     chunks = chunk(parsed, recipe)

@@ -34,7 +34,7 @@ DOCUMENTS = st.lists(st.one_of(PIECES, st.sampled_from(["\n", "\n\n", "\r\n", " 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(text=DOCUMENTS)
 @example(text="\x1c\n\n\x85a\n\n\u00a0")
 @example(text="- a\n\n\x0c\n- b\n\n  c\n")
@@ -45,7 +45,7 @@ def test_any_document_keeps_the_contract(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.binary(max_size=400))
 def test_any_bytes_keep_the_contract(name: str, data: bytes) -> None:
     _try(data, name)
@@ -60,7 +60,7 @@ def _samples() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.docx"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(at=st.floats(0, 1), junk=st.binary(min_size=1, max_size=20), cut=st.booleans())
 def test_damage_to_a_real_file_is_survived(name: str, at: float, junk: bytes, cut: bool) -> None:
     good = _samples()[name]
@@ -68,7 +68,7 @@ def test_damage_to_a_real_file_is_survived(name: str, at: float, junk: bytes, cu
     _try(good[:place] if cut else good[:place] + junk + good[place + len(junk) :], name)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

@@ -239,7 +239,7 @@ class TestTokenizer:
         assert self.tokenizer.count("biblioteca") == 1
         assert self.tokenizer.count("biblioteca " * 3000) == 3000
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.text(max_size=60))
     def test_offsets_are_character_spans_in_order(self, text: str) -> None:
         offsets = self.tokenizer.offsets(text)

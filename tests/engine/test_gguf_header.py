@@ -140,7 +140,7 @@ def test_a_file_cut_anywhere_has_a_problem_and_its_size(tmp_path: Path) -> None:
         assert file.size == keep
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), changes=st.integers(1, 12))
 def test_a_damaged_header_never_raises(tmp_path: Path, seed: int, changes: int) -> None:
     source = tmp_path / "source.gguf"

@@ -81,7 +81,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("formats")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cases=DATASETS)
 @example(cases=[Case("0", "contexts", criterion='"contexts": [')])
 def test_every_field_survives_our_own_format(folder: Path, cases: list[Case]) -> None:
@@ -90,7 +90,7 @@ def test_every_field_survives_our_own_format(folder: Path, cases: list[Case]) ->
     assert read_dataset(file) == ImportResult(tuple(cases), (), "jsonl")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cases=DATASETS, name=st.sampled_from(["csv", "tsv"]))
 def test_every_field_survives_a_table(folder: Path, cases: list[Case], name: str) -> None:
     def there(case: Case) -> bool:  # a cell of white space alone is an empty one
@@ -489,7 +489,7 @@ def test_a_format_recognises_what_it_writes_and_says_what_it_lost(tmp_path: Path
         assert all(getattr(case, field) == getattr(there[case.question], field) for case in result.cases)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(text=st.text(max_size=200), name=st.sampled_from(sorted(FORMATS.keys() - {"beir"})))
 def test_no_text_crashes_a_reader(folder: Path, text: str, name: str) -> None:
     file = folder / "hostile"

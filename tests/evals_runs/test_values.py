@@ -69,7 +69,7 @@ def nested(key: str, value: object, layer: str = "retrieval") -> dict[str, Any]:
     return data
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from([*KEYS, *RETRIEVAL.__slots__]), JSON, st.sampled_from(["retrieval", "chain"]))
 def test_whatever_a_file_holds_is_refused_or_measures(bench: Bench, key: str, value: object, layer: str) -> None:
     bench.models, before = [FakeGenerator("yes")], len(bench.lab.runs())

@@ -132,7 +132,7 @@ def test_a_full_text_index_tells_nothing_of_what_is_held_back(tools: SqlTools, s
         tools.check("SELECT 1", school, Policy(hidden=frozenset({"copia.dni"})))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(FRAGMENTS, max_size=8).map(" ".join), st.booleans())
 def test_whatever_one_condition_says_the_other_holds(tools: SqlTools, school: Path, wild: str, first: bool) -> None:
     policy = Policy(filters={"pagos": (wild, NORTE) if first else (NORTE, wild)}, rewrite=True)

@@ -213,7 +213,7 @@ def emptied(tmp_path_factory: pytest.TempPathFactory) -> tuple[FileStore, Index]
     return store, store.corpus.open_index("laws", embedder(), Recipe())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(METADATA, min_size=3, max_size=3), st.lists(FILTERS, min_size=4, max_size=4))
 def test_sql_means_what_the_records_say(
     emptied: tuple[FileStore, Index], metadata: list[Metadata], filters: list[FilterNode]

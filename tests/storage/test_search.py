@@ -111,7 +111,7 @@ def fts(tmp_path_factory: pytest.TempPathFactory) -> Connection:
     return connection
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.text(), max_size=3), st.lists(st.text(), max_size=2))
 @example(['" OR *'], ['" NEAR('])
 def test_every_analysis_is_a_valid_full_text_query(fts: Connection, terms: list[str], phrases: list[str]) -> None:
