@@ -143,6 +143,19 @@ def test_no_flip_among_seven_cases_is_no_certainty_that_there_is_none() -> None:
     assert paired_difference(np.full(7, 40.0), np.full(7, 40.0))[0].low == 0.0  # nothing bounds what isn't a share
 
 
+@pytest.mark.parametrize(("n", "by"), [(11, 2 / 15), (28, 2 / 15), (29, 2 / 15), (12, 0.8), (3, 0.9)])
+def test_a_difference_that_is_the_same_everywhere_is_as_sure_as_its_interval(n: int, by: float) -> None:
+    found, p = paired_difference(np.zeros(n), np.full(n, by), shares=True)
+    assert (found.low > 0) == (p < 0.05) == (n in (29, 12))
+
+
+def test_a_difference_is_the_same_though_floats_round_it_otherwise() -> None:
+    a, b = np.array([0.2, 0.4] * 6), np.array([0.4, 0.6] * 6)
+    found, p = paired_difference(a, b, shares=True)
+    assert found.low < 0.2 < found.high
+    assert p > 0.05
+
+
 def test_paired_percentiles_and_ratios() -> None:
     slow = np.linspace(100, 200, 60)
     difference, p = paired_difference(slow, slow / 2, quantile(0.95))

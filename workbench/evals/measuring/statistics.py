@@ -196,7 +196,8 @@ def paired_difference(
 
     The p-value is twice the share of resamples on the other side of no difference (one added, so never 0), and at
     least 2^(1−m) for m cases that differ: no paired test of m differences can be surer, and a bootstrap of few would.
-    Where that makes a difference not significant, the interval is widened to hold 0: both say the same.
+    Where that makes a difference not significant, the interval is widened to hold 0; and where Wilson's interval stands
+    in, the p-value is at least the one at which it would touch 0: both say the same.
 
     Args:
         shares: the statistic is the mean, and all values are within 0–1.
@@ -210,11 +211,13 @@ def paired_difference(
         drawn = _resampled(lambda p: statistic(b[..., p]) - statistic(a[..., p]), a.shape[-1], resamples)
     drawn[np.isnan(drawn)] = 0.0
     difference = _percentile_interval(float(statistic(b) - statistic(a)), a.shape[-1], drawn, "paired bootstrap")
-    if shares and ((b - a) == (b - a)[0]).all():
+    surest = 0.0
+    if shares and np.allclose(b - a, (b - a)[0]):  # 0.6 − 0.4 isn't quite 0.4 − 0.2
         difference = _same_difference(difference)
+        surest = math.erfc(math.sqrt(abs(difference.value) * a.shape[-1] / 2))  # w / (1 − w) = z² / n is |difference|
     differing = int(np.atleast_2d(a != b).any(axis=0).sum())
     tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-    p = max(2 * (tail + 1) / (resamples + 1), math.ldexp(1.0, 1 - differing))
+    p = max(2 * (tail + 1) / (resamples + 1), math.ldexp(1.0, 1 - differing), surest)
     if p >= 2 * _TAIL:
         difference = replace(difference, low=min(difference.low, 0.0), high=max(difference.high, 0.0))
     return difference, min(1.0, p)
