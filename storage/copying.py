@@ -159,6 +159,7 @@ class _Copy:
             for table in tables:
                 if not table.filled:
                     self._c.execute(table.insert(), (batch,))
+        self._copy_changes()
         self._copy_datasets()
         if self._traces:
             self._copy_traces()
@@ -215,6 +216,17 @@ class _Copy:
 
     def _plain(self, name: str, moved: Mapping[str, int], rows: str, index: tuple[int, int] = (0, 0)) -> _Table:
         return _Table(name, name, moved, self._columns(name, moved), rows, index)
+
+    def _copy_changes(self) -> None:
+        """What became of documents here, in the place of what their copying made of it there."""
+        there = "(SELECT id FROM main.collection WHERE name = ?1)"
+        self._c.execute(f"DELETE FROM main.document_change WHERE collection_id = {there}", (self._name,))
+        self._c.execute(
+            "INSERT INTO main.document_change (collection_id, version, source_id, kind) "
+            f"SELECT {there}, version, source_id, kind FROM source.document_change "
+            "WHERE collection_id = (SELECT id FROM source.collection WHERE name = ?1) ORDER BY key",
+            (self._name,),
+        )
 
     # -- datasets, settings, traces --------------------------------------------------------------------------------
 

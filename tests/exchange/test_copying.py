@@ -33,6 +33,9 @@ def test_a_copy_is_the_same_in_a_file_that_had_other_things(bench: Bench) -> Non
     assert {check.table: check.rows for check in done.checks}["document"] == len(DOCUMENTS)
     assert contents(other) == contents(bench.store)
     assert contents(other, "notes") == notes
+    made, copied = (s.corpus.document_changes(NAME, 0, 1_000) for s in (bench.store, other))
+    assert copied == made
+    assert other.corpus.document_changes(NAME, other.corpus.collection(NAME).version, 1_000) == {}
     assert other.datasets.cases("loans") == bench.store.datasets.cases("loans")
     assert not done.removed
     assert NAME in bench.store.corpus.collection_names()

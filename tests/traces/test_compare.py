@@ -49,9 +49,12 @@ def test_new_documents_are_the_reason(store: Store, ask: Ask, tmp_path: Path) ->
     before = ask()
     ingest(store, tmp_path / "new.md", "# Loans\n\nA reader may borrow nine books. How many books? Nine.")
     after = ask()
-    told = compare_traces(before, after, {})
+    told = compare_traces(before, after, {}, {"added": ("new.md",)})
     version = before.manifest.collection_version
-    assert told.reasons == (f"The documents have changed since: version {version} of the collection → {version + 1}.",)
+    assert told.reasons == (
+        f"The documents have changed since: version {version} of the collection → {version + 1}.",
+        "Added since: new.md.",
+    )
     assert "entered" in {move.kind for move in told.ranking}
 
 
@@ -90,6 +93,43 @@ def test_documents_that_came_changed_or_went_since_are_told_apart(store: Store, 
     )
     assert "brief.md" not in " ".join(reasons)
     assert inspector.compare(between.id, ask(search=few).id).reasons[1] == "Restored since: shelf2.md."
+
+
+def test_what_was_deleted_and_ingested_again_is_neither_retired_nor_said_to_be_changed(
+    store: Store, ask: Ask, tmp_path: Path
+) -> None:
+    inspector = Inspector(store, lambda: Searcher(store, HashEmbedder()), lambda: None)
+    ingest(store, tmp_path / "hours.md", "# Hours\n\nThe desk opens at nine.")
+    before = ask()
+    hours = next(d.id for d in store.corpus.documents(NAME) if d.source_id == "hours.md")
+    store.corpus.set_status([hours], "retired")
+    store.corpus.delete_documents([hours])
+    ingest(store, tmp_path / "hours.md", "# Hours\n\nThe desk opens at nine.")
+    assert inspector.compare(before.id, ask().id).reasons[1:] == ("Deleted and ingested again since: hours.md.",)
+    store.corpus.set_status([hours], "retired")
+    assert inspector.compare(before.id, ask().id).reasons[1:] == ("Retired since: hours.md.",)
+
+
+def test_no_document_is_said_to_differ_where_none_does(store: Store, ask: Ask, tmp_path: Path) -> None:
+    """A snapshot's restore and a switch of indexes raise the version too."""
+    inspector = Inspector(store, lambda: Searcher(store, HashEmbedder()), lambda: None)
+    before = ask()
+    store.exchange.snapshot(tmp_path / "now.db", None)
+    store.exchange.restore(tmp_path / "now.db")
+    (reason,) = inspector.compare(before.id, ask().id).reasons
+    assert reason.startswith("The collection's version is another")
+
+
+def test_another_collection_of_that_name_is_told_as_such(store: Store, ask: Ask, tmp_path: Path) -> None:
+    """Its versions count from 0 again: what became of its documents since some version says nothing."""
+    inspector = Inspector(store, lambda: Searcher(store, HashEmbedder()), lambda: None)
+    before = ask()
+    store.corpus.delete_collection(NAME)
+    for n in range(3):
+        ingest(store, tmp_path / f"{n}.md", f"# Part {n}\n\nA reader may borrow {n} books.")
+    reasons = inspector.compare(before.id, ask().id).reasons
+    assert reasons[1] == f"The collection was deleted and made anew since: {NAME}."
+    assert not any("Added" in reason for reason in reasons)
 
 
 def test_a_collection_goes_with_what_became_of_its_documents(store: Store) -> None:

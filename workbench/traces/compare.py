@@ -11,10 +11,9 @@ from workbench.evals.measuring.compare import causes
 from workbench.i18n import tr
 from workbench.records.answers import Answer, Evidence, Trace
 from workbench.records.codec import encode
-from workbench.records.corpus import DocumentChange
 from workbench.records.retrieval import Transformed
 from workbench.records.traces import Difference, TraceComparison
-from workbench.traces.fates import Fates
+from workbench.traces.fates import Fate, Fates
 from workbench.traces.stages import evidence_of, final_hits, moves, settled
 
 _UNKNOWN: Final[Fates] = {}
@@ -104,7 +103,9 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], fates: Fat
     found = [] if a.query == b.query else [tr("Another question was asked.")]
     sentences = {
         "collection": tr("Another collection was asked: {before} → {after}."),
-        "collection_version": tr("The documents have changed since: version {before} of the collection → {after}."),
+        "collection_version": tr("The documents have changed since: version {before} of the collection → {after}.")
+        if fates
+        else tr("The collection's version is another, {before} → {after}, but no document is known to differ."),
         "recipe": tr("The documents were cut otherwise: {before} → {after}."),
         "embedder": tr("Another embedder made the vectors: {before} → {after}."),
         "embedder_fingerprint": tr("The embedder has the same name and other files: {before} → {after}."),
@@ -133,10 +134,12 @@ def _reasons(a: Trace, b: Trace, differences: tuple[Difference, ...], fates: Fat
 
 
 def _of_documents(fates: Fates) -> list[str]:
-    told: dict[DocumentChange, str] = {
+    told: dict[Fate, str] = {
+        "anew": tr("The collection was deleted and made anew since: {sources}."),
         "added": tr("Added since: {sources}."),
         "changed": tr("Changed since: {sources}."),
         "gone": tr("Gone since: {sources}."),
+        "again": tr("Deleted and ingested again since: {sources}."),
         "retired": tr("Retired since: {sources}."),
         "restored": tr("Restored since: {sources}."),
         "metadata": tr("Only the metadata changed since: {sources}."),

@@ -9,7 +9,7 @@ from workbench.answers.ask import Asker
 from workbench.errors import EngineError, UsageError
 from workbench.i18n import tr
 from workbench.ports import Cancel, Generator, Store, TraceSummary
-from workbench.records.answers import AskOptions, Manifest, Trace
+from workbench.records.answers import AskOptions, Trace
 from workbench.records.corpus import Chunk
 from workbench.records.retrieval import SearchOptions, SearchResult
 from workbench.records.traces import Autopsy, TraceComparison, WhatIf, WhatIfResult
@@ -122,14 +122,18 @@ class Inspector:
         first, second = sorted((self._store.traces.trace(a), self._store.traces.trace(b)), key=lambda t: t.created)
         chunks = self.chunks(sorted({hit.chunk_id for trace in (first, second) for hit in final_hits(trace)}))
         sources = {chunk.id: chunk.source_id for chunk in chunks.values()}
-        return compare_traces(first, second, sources, self._fates(first.manifest, second.manifest))
+        return compare_traces(first, second, sources, self._fates(first, second))
 
-    def _fates(self, first: Manifest, second: Manifest) -> Fates:
+    def _fates(self, first: Trace, second: Trace) -> Fates:
         """What became of the documents in between, where both asked one collection."""
-        if first.collection != second.collection:
+        name, corpus = first.manifest.collection, self._store.corpus
+        if name != second.manifest.collection or name not in corpus.collection_names():
             return {}
-        versions = sorted((first.collection_version, second.collection_version))
-        return fates(self._store.corpus.document_changes(first.collection, *versions))
+        made = corpus.collection(name).created
+        if first.created < made:  # the versions of one that was made anew count from 0 again
+            return {"anew": (name,)} if made < second.created else {}
+        versions = sorted(trace.manifest.collection_version for trace in (first, second))
+        return fates(corpus.document_changes(name, *versions))
 
     def replay(self, trace_id: str, cancel: Cancel | None = None) -> Iterator[Trace]:
         """The trace's question asked again with its settings, of today's index and model; stored as a new trace.
