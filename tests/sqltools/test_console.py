@@ -37,13 +37,37 @@ def test_nine_controls_each_with_its_name(tools: SqlTools, school: Path) -> None
     assert len(ORDER) == 9
 
 
-def test_a_limit_is_put_in_or_lowered(tools: SqlTools, school: Path) -> None:
+def test_a_limit_is_put_in_and_what_it_leaves_out_is_told(tools: SqlTools, school: Path) -> None:
     policy = Policy(rows=3, rewrite=True)
-    for sql in ("SELECT * FROM pagos", "SELECT * FROM pagos LIMIT 5", "SELECT * FROM pagos LIMIT -1"):
-        verdict = tools.check(sql, school, policy)
-        assert verdict.sql.endswith("LIMIT 3")
-        assert len(tools.run(verdict, school, policy).rows) == 3
-    assert tools.check("SELECT * FROM pagos LIMIT 2", school, policy).sql.endswith("LIMIT 2")
+    for sql in ("SELECT * FROM pagos", "SELECT * FROM pagos -- all", "SELECT * FROM pagos LIMIT 5",
+                "SELECT * FROM pagos LIMIT -1", "SELECT 1 UNION ALL SELECT importe FROM pagos"):  # fmt: skip
+        found = tools.run(tools.check(sql, school, policy), school, policy)
+        assert (len(found.rows), found.cut) == (3, "rows"), sql
+    whole = Policy(rows=5, rewrite=True)
+    assert tools.run(tools.check("SELECT * FROM pagos", school, whole), school, whole).cut == ""
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("SELECT pago_id FROM pagos ORDER BY 1 LIMIT 1 + 1", ((1,), (2,))),
+        ("SELECT pago_id FROM pagos ORDER BY 1 LIMIT (SELECT count(*) FROM alumnos) - 1 OFFSET 1", ((2,), (3,))),
+        ("SELECT CAST('2026-03-02' AS DATE), CAST('12' AS NUMERIC), typeof(CAST('12' AS DECIMAL(5, 2)))",
+         ((2026, 12, "integer"),)),
+    ],
+)  # fmt: skip
+def test_a_limit_on_reading_changes_no_result(tools: SqlTools, school: Path, sql: str, rows: object) -> None:
+    policy = Policy(hidden=frozenset({"alumnos.dni"}), rewrite=True)
+    assert tools.run(tools.check(sql, school, policy), school, policy).rows == rows
+
+
+def test_own_rows_stand_in_brackets_and_under_any_name(tools: SqlTools, school: Path) -> None:
+    policy = Policy(filters={"pagos": ("campus = 'Norte'",)}, rewrite=True)
+    joined = 'FROM alumnos AS a LEFT JOIN (pagos AS "order" JOIN alumnos AS b ON b.alumno_id = "order".alumno_id)'
+    verdict = tools.check(
+        f'SELECT count("order".pago_id), count(*) {joined} ON a.alumno_id = b.alumno_id', school, policy
+    )
+    assert tools.run(verdict, school, policy).rows == ((3, 4),)
 
 
 def test_rows_are_cut_where_nothing_is_rewritten(tools: SqlTools, school: Path) -> None:
@@ -65,6 +89,11 @@ def test_only_sums_come_out(tools: SqlTools, school: Path) -> None:
         assert not tools.check(f"SELECT {told} FROM alumnos", school, policy).accepted, told
     assert not tools.check("SELECT COUNT(*) FROM pagos UNION ALL SELECT nombre FROM alumnos", school, policy).accepted
     assert not tools.check("SELECT dni AS nombre, count(*) FROM alumnos GROUP BY nombre", school, policy).accepted
+    with sqlite3.connect(school) as made:
+        made.execute("ALTER TABLE alumnos ADD COLUMN n")
+    made.close()
+    assert not tools.check("SELECT count(*) || n'a' FROM alumnos", school, policy).accepted
+    assert not tools.check("SELECT count(*) + (N'a' > 1) FROM alumnos LIMIT 1", school, policy).accepted
 
 
 def test_another_dialect_is_refused_with_the_engines_word(tools: SqlTools, school: Path) -> None:

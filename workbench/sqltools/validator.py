@@ -76,6 +76,8 @@ def validate(sql: str, schema: Schema, policy: Policy, compile_: Compile, questi
     findings = lint(case.tree, schema, question) if case.tree is not None else ()
     if case.tree is not None:
         _own_rows(case, schema, policy)
+        if policy.filters or policy.aggregate:  # what was replaced, or judged by its form, is what runs
+            case.sql = case.tree.sql("sqlite")
         _row_limit(case, policy)
     else:
         case.say("user_filters", "refused" if policy.filters else "not_asked", _unread() if policy.filters else "")
@@ -165,8 +167,9 @@ def _own_rows(case: _Case, schema: Schema, policy: Policy) -> None:
     found = [node for node in case.tree.find_all(exp.Table) if node.name.lower() in conditions]
     for node in found:
         part = _part(node.name, " AND ".join(conditions[node.name.lower()]), schema, policy)
-        node.replace(part.subquery(node.alias or node.name))
-    case.sql = case.tree.sql("sqlite")
+        named = part.subquery(exp.to_identifier(node.alias or node.name, quoted=True))
+        named.set("joins", node.args.get("joins"))  # where it begins a join in brackets
+        node.replace(named)
     told = ", ".join(f"{node.name}: {' AND '.join(conditions[node.name.lower()])}" for node in found)
     case.say("user_filters", "changed" if found else "kept", told.replace("\n", ""))
 
@@ -187,20 +190,21 @@ def _part(table: str, condition: str, schema: Schema, policy: Policy) -> exp.Sel
 
 
 def _row_limit(case: _Case, policy: Policy) -> None:
-    """Where the query is rewritten, with a LIMIT of its own that is no higher; else rows are counted while read."""
+    """Rows are counted while read; where queries may be changed, one without a LIMIT gets one that lets one more come.
+
+    That one tells that there are more. The query's own LIMIT stays as it is: what it says may be an expression.
+    """
     from sqlglot import exp
 
-    if not isinstance(case.tree, exp.Query) or not policy.rewrite:
-        case.say("row_limit", "kept", tr("At most {count} rows are read.", count=f"{policy.rows:,}"))
-        return
-    limit = case.tree.args.get("limit")
+    limit = case.tree.args.get("limit") if case.tree is not None else None
     value = limit.expression if isinstance(limit, exp.Limit) else None
     if isinstance(value, exp.Literal) and value.name.isdecimal() and int(value.name) <= policy.rows:
         case.say("row_limit", "kept", f"LIMIT {value.name}")
         return
-    case.tree = case.tree.limit(policy.rows)
-    case.sql = case.tree.sql("sqlite")
-    case.say("row_limit", "changed", f"LIMIT {policy.rows}")
+    if policy.rewrite and limit is None:
+        case.sql += f"\nLIMIT {policy.rows + 1}"
+    state: ControlState = "changed" if policy.rewrite and limit is None else "kept"
+    case.say("row_limit", state, tr("At most {count} rows are read.", count=f"{policy.rows:,}"))
 
 
 def _aggregation(case: _Case, schema: Schema, policy: Policy) -> None:
@@ -232,7 +236,7 @@ def _gathered(told: exp.Expr, groups: set[str], schema: Schema) -> bool:
         return node.sql("sqlite").lower() in groups or _sums_up(node, schema)
 
     nodes = list(told.walk(prune=known))
-    single = (exp.Column, exp.Star, exp.Window, exp.AggFunc)
+    single = (exp.Column, exp.Star, exp.Window, exp.AggFunc, exp.National)  # N'a' is a column n, called a
     return any(map(known, nodes)) and all(known(node) or not isinstance(node, single) for node in nodes)
 
 
