@@ -192,7 +192,7 @@ class Playground(Room):
             self._prompts.submit(Draft(self._model, self._request(self._with_typed())))
 
     def _with_typed(self) -> list[Message]:
-        typed = self.query_one(MessageField).text
+        typed = _sent_as(self.query_one(MessageField).text)
         return [*self._messages, Message(self._role, typed)] if typed else self._messages
 
     def _request(self, messages: Sequence[Message]) -> ChatRequest:
@@ -222,6 +222,7 @@ class Playground(Room):
         elif narrow and self._ids:
             self.remove_class("-prompt")
             self._ids = False
+            self.transcript.scroll_end(animate=False)  # what came meanwhile came out of sight
         else:
             self._ids = not self._ids
         self._show_prompt_again()
@@ -238,7 +239,7 @@ class Playground(Room):
     @on(MessageField.Sent)
     def send(self, event: MessageField.Sent) -> None:
         """The message goes off with its lines; one of the system or the assistant is only added."""
-        text = event.text.strip("\n").rstrip()
+        text = _sent_as(event.text)
         if not text or self._job:
             return
         if self._role == "user" and not self._model:
@@ -329,14 +330,14 @@ class Playground(Room):
         cast("ModelsScreen", self.screen).failed_at_work(error)
 
     def _take_back(self, unsaid: bool = True) -> None:
-        """A message that got no answer can be sent again; ``unsaid``: as if it had never been."""
+        """A message that got no answer can be sent again, over what was typed since; ``unsaid``: as if never said."""
         if self._messages and self._messages[-1].role == "user":
             message = self._messages.pop()
             turns = list(self.transcript.query(Turn)) if unsaid else []
             for turn in turns[-2 if self._turn else -1 :]:
                 turn.remove()
             field = self.query_one(MessageField)
-            field.put(field.text or message.content)
+            field.put("\n".join(filter(None, (message.content, field.text))))
 
     def _keep(self) -> None:
         messages = tuple(self._messages)
@@ -396,6 +397,11 @@ class Playground(Room):
         words = markdown(self._messages, Path(self._model).name)
         told = tr("Written: {path}", path=str(path))
         self.jobs.read(self, lambda: write_text(path, words), lambda _: self.notify(told, timeout=5, markup=False))
+
+
+def _sent_as(typed: str) -> str:
+    """A message without the empty lines around it; its first line keeps its indent."""
+    return typed.strip("\n").rstrip()
 
 
 def _describe(job: Job, reply: ChatReply) -> None:

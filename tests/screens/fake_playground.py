@@ -11,7 +11,7 @@ from workbench.records.playground import Attempt, ChatReply, ChatRequest, Lint, 
 
 
 class FakePlayground:
-    """``hold`` is waited for after the first token; ``dies``: the process ends there."""
+    """``hold`` is waited for after the first token, or where there is none; ``dies``: the process ends there."""
 
     def __init__(self) -> None:
         self.said: list[str] = ["It opens at nine."]
@@ -59,7 +59,7 @@ class FakePlayground:
 
         waiting = Generation("started", "", 40, 0, 12, None, 90.0, None, 100.0, prefilled_tokens=22)
         yield ChatReply((Attempt(prompt, waiting),))
-        for end in range(self.size, len(text) + 1, self.size):
+        for end in range(self.size, len(text) + 1, self.size) or (0,):
             yield reply("partial", end)
             if self.dies:
                 raise EngineError("The language model's process ended", "Something killed it.", "Load it again.")

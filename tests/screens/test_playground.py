@@ -274,15 +274,29 @@ async def test_the_states_are_seen_and_escape_cancels_and_keeps_what_is_written(
         assert not app.screen.has_class("-room")
 
 
+async def test_a_message_that_is_cancelled_comes_back_over_what_was_typed_meanwhile() -> None:
+    desk = FakeDesk()
+    desk.playground.said, desk.playground.hold = [""], threading.Event()
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        field = await open_playground(pilot, desk)
+        field.text = "first\nsecond"
+        await pilot.press("enter")
+        await sees(pilot, "esc cancels")
+        await pilot.press("t", "o", "o", "escape")
+        await until(pilot, lambda: field.text == "first\nsecond\ntoo")
+        assert desk.playground.remembered == ()
+
+
 async def test_the_prompt_is_seen_as_it_is_sent_and_by_tokens_with_their_ids() -> None:
     desk = FakeDesk()
     app = app_on(desk)
     async with app.run_test(size=LARGE) as pilot:
         field = await open_playground(pilot, desk)
-        field.text = "Hi"
+        field.text = "Hi\n"
         await settle(pilot)
         assert "<|im_start|>user" in screen_text(app)
-        assert "Hi<|im_end|>" in screen_text(app)
+        assert "Hi<|im_end|>" in screen_text(app), "without the empty line, which isn't sent either"
         await pilot.press("alt+t")
         await settle(pilot)
         assert "100 <|im_start|>" in screen_text(app)
@@ -310,6 +324,12 @@ async def test_in_a_small_window_the_prompt_takes_the_place_of_the_conversation(
         desk.playground.hold.set()
         await sees(pilot, "✓ complete")
         assert "It opens at nine.<|im_end|>" not in screen_text(app), "the answer was not sent"
+        desk.playground.said = ["Nine."]
+        await pilot.press("alt+t")
+        await say(pilot, "\n".join(map(str, range(40))))
+        assert "Nine." not in screen_text(app)
+        await pilot.press("alt+t")
+        await sees(pilot, "Nine.")  # the end of the answer that came behind the prompt
 
 
 async def test_a_model_s_text_is_never_markup_and_its_control_characters_are_seen() -> None:
@@ -357,7 +377,7 @@ async def test_what_is_wrong_with_the_template_is_said_before_anything_is_sent()
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
         await open_playground(pilot, desk)
-        assert "✗ Turns end with <|end|>. → Add <|end|> to the stop strings." in screen_text(app)
+        await sees(pilot, "✗ Turns end with <|end|>. → Add <|end|> to the stop strings.")
         assert desk.playground.requests == []
 
 
