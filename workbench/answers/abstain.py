@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from workbench.answers.expected import is_asking
+from workbench.answers.numerals import counted
 from workbench.answers.prompt import answer_language
 from workbench.answers.support import Support
 from workbench.answers.terms import Term, coverage, forms_of
@@ -15,7 +17,7 @@ from workbench.queries.retrying import Rewrite
 from workbench.records.answers import Answer, AnswerMode, Evidence, Generation, Outcome
 from workbench.records.queries import EvidenceCheck
 from workbench.records.retrieval import Correction
-from workbench.text.words import is_stopword
+from workbench.text.words import fold, is_stopword, words
 
 _NAMED_MOST: Final = 5
 
@@ -135,7 +137,7 @@ def checked(
 ) -> EvidenceCheck:
     """Why the evidence is weak, and what comes next; step and token counts are the caller's to add."""
     forms = frozenset[str]().union(*(forms_of(_all_words(piece), piece.language) for piece in evidence))
-    lacking = tuple(term.word for term in terms if not term.forms & forms and not is_asking(term.word))
+    lacking = tuple(term.word for term in _lacking(terms, evidence) if not is_asking(term.word))
     return EvidenceCheck(
         support=support.score,
         threshold=tau,
@@ -157,9 +159,13 @@ def missing_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], langua
     if not named or (evidence and not any(_comparable(piece, language) for piece in evidence)):
         return ""
     lacking = _lacking(named, evidence)
-    if not lacking:
-        return tr("Each of its words is in some source, but no one source brings them together.", spoken)
-    return tr("They don't speak of: {words}.", spoken, words=_named(lacking))
+    if lacking:
+        told = _named(lacking)
+        return tr("They don't speak of: {words}.", spoken, words=told) if told else ""
+    documents = [[piece for piece in evidence if piece.document_id == one.document_id] for one in evidence]
+    if not all(_lacking(named, pieces) for pieces in documents):
+        return ""
+    return tr("Each of its words is in some source, but no one source brings them together.", spoken)
 
 
 def unspoken_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], language: str) -> str:
@@ -169,8 +175,8 @@ def unspoken_sentence(terms: Sequence[Term], evidence: Sequence[Evidence], langu
     """
     if not all(_comparable(piece, language) for piece in evidence):
         return ""
-    lacking = _lacking(_naming(terms, language), evidence)
-    return tr("No source here speaks of: {words}.", answer_language(language), words=_named(lacking)) if lacking else ""
+    told = _named(_lacking(_naming(terms, language), evidence))
+    return tr("No source here speaks of: {words}.", answer_language(language), words=told) if told else ""
 
 
 def _naming(terms: Sequence[Term], language: str) -> list[Term]:
@@ -184,15 +190,32 @@ def _comparable(piece: Evidence, language: str) -> bool:
 
 
 def _lacking(terms: Sequence[Term], evidence: Sequence[Evidence]) -> list[Term]:
-    """Those that no evidence has, in whatever language it is."""
-    forms = frozenset[str]().union(*(forms_of(_all_words(piece), piece.language) for piece in evidence))
-    return [term for term in terms if not coverage([term], forms)]
+    """Those that no evidence has, in whatever language it is: not joined to their neighbour either ("Wi-Fi" and "wifi",
+    "6mm" and "6 mm"), nor as the same number in words ("6" and "six").
+    """
+    known = frozenset[str]().union(*(_said(_all_words(piece), piece.language) for piece in evidence))
+    joined = {term for two in pairwise(terms) if _joined(*(term.word for term in two)) in known for term in two}
+    return [
+        term
+        for term in terms
+        if term not in joined and known.isdisjoint(term.forms) and known.isdisjoint(counted(term.word, ""))
+    ]
+
+
+def _said(text: str, language: str) -> frozenset[str]:
+    """The forms of the words of ``text``, of each joined with the next, and of its numbers as digits."""
+    return forms_of(text, language) | {_joined(*two) for two in pairwise(words(text))} | counted(text, language)
+
+
+def _joined(first: str, second: str) -> str:
+    return fold(first + second)
 
 
 def _named(lacking: Sequence[Term]) -> str:
-    """The rarest of them, in the question's order."""
-    rarest = set(sorted(lacking, key=lambda term: -term.weight)[:_NAMED_MOST])
-    return ", ".join(term.word for term in lacking if term in rarest)
+    """The rarest of them, in the question's order; no lone letters, which are what is left of "E-07" or "August's"."""
+    naming = [term for term in lacking if len(term.word) > 1 or term.word.lower() == term.word.upper()]
+    rarest = set(sorted(naming, key=lambda term: -term.weight)[:_NAMED_MOST])
+    return ", ".join(term.word for term in naming if term in rarest)
 
 
 def _all_words(piece: Evidence) -> str:

@@ -28,7 +28,8 @@ _DATE: Final = re.compile(
 # Words that ask, and name nothing that a source would speak of; folded.
 _ASKING: Final = frozenset(
     """long often far old tall big kind sort type mean means called happen happens tell know say says need want please
-    puedo podemos podria tipo clase significa llama pasa saber decir dime quiero necesito favor""".split()
+    may might puedo podemos podria debe deben tipo clase significa llama pasa saber decir dime quiero necesito favor
+    """.split()
 )
 
 
