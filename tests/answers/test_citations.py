@@ -129,6 +129,9 @@ def test_the_name_of_another_source_stays_to_be_held_against_the_text() -> None:
         claim = f"According to {said}, books are lent for 21 days."
         assert (unattributed(claim, POLICY, "en") == "books are lent for 21 days.") == is_own
     assert unattributed("Según la política, es gratis.", replace(POLICY, title="Política"), "es") == "es gratis."
+    rules = replace(POLICY, title="Normas del taller, versión 2")
+    assert unattributed("Las normas del taller, versión 2, establecen que es gratis.", rules, "es") == "es gratis."
+    assert "versión 3" in unattributed("Las normas del taller, versión 3, establecen que es gratis.", rules, "es")
     assert unattributed("According to the loan policy.", POLICY, "en") == "According to the loan policy."
 
 

@@ -18,7 +18,8 @@ _CUE: Final = re.compile(
     r"\b(?:according to|as (?:stated|described|set out) in|seg[uú]n|de acuerdo con|conforme a)\b", re.IGNORECASE
 )
 _SAYS: Final = re.compile(
-    r"\b(?:says|states|specifies|explains|indicates|dice|establece|especifica|explica|indica)\b(?:\s+(?:that|que)\b)?",
+    r"\b(?:says?|states?|specif(?:y|ies)|explains?|indicates?|dicen?|establecen?|especifican?|explican?|indican?)\b"
+    r"(?:\s+(?:that|que)\b)?",
     re.IGNORECASE,
 )
 _END: Final = re.compile(r"[,;:()]|[.!?…]*\s*\Z")
