@@ -208,6 +208,7 @@ class AskScreen(AskingScreen, InspectingScreen, RankedScreen):
         self._search.drop()
         self._before, self._ranks, self._result = {}, {}, None
         self._draw_ranking((), None, {})
+        self._title_ranking(self._lane_names())
         self.query_one("#stage-lines", Static).update("")
         self.query_one("#query", Input).border_subtitle = content(self._lane_names())
 

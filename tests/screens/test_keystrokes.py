@@ -295,8 +295,10 @@ async def test_a_saved_keystroke_opens_its_stages_and_what_if_and_one_saved_with
         stages = session.keystrokes[6].stages
         assert stages
         assert app.screen._before["lexical_k"] == len(stages.lanes[0].hits) > 0
-        await pilot.press("escape", "escape")
+        await pilot.press("escape", "escape", "escape")
         await settle(pilot)
+        assert question(app) == ""
+        assert "of an earlier keystroke" not in screen_text(app)
         bare = [dataclasses.replace(keystroke, stages=None) for keystroke in session.keystrokes]
         desk.keystrokes.save(bare, NAME)
         await pilot.press("alt+o")
