@@ -19,6 +19,7 @@ from screens.dialogs import HELP
 from screens.evals.reading import RunView, read_figures
 from screens.evals.words import estimate_parts, share
 from screens.style import Line, Tone, content, shorten
+from workbench.evals.deciding.threshold import threshold_text
 from workbench.evals.measuring.scoring import describe
 from workbench.evals.measuring.statistics import wilson
 from workbench.evals.reporting.naming import run_words
@@ -138,7 +139,7 @@ def point_line(point: ThresholdPoint) -> Line:
         (tr("correct abstention"), point.correct_abstention, point.unanswerable),
         (tr("unsupported"), point.unsupported, point.unanswerable),
     )
-    told: list[Line] = [(("◆ ", Tone.WARN), (f"τ {point.threshold:.3f}", Tone.STRONG))]
+    told: list[Line] = [(("◆ ", Tone.WARN), (f"τ {threshold_text(point.threshold)}", Tone.STRONG))]
     for name, value, n in rates:
         if value is not None:
             found = wilson(value, n)
@@ -182,7 +183,7 @@ class PlotsScreen(ModalScreen[float]):
         name = run_words(self._view.run) if self._view.run else ""
         drawn = self.query_one("#plot-drawn", Static)
         if self._curved:
-            stored = tr("stored τ {value}", value=f"{self._stored:.3f}")
+            stored = tr("stored τ {value}", value=threshold_text(self._stored))
             box.border_title = content(f"{tr('Risk over coverage')} ── {name} ── {stored}")
             box.border_subtitle = content(tr("←→ picks τ · enter stores it · o metrics · esc closes"))
             told = content(point_line(self._curve[self._at]))

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals_metrics.builders import answer, case, result
-from workbench.evals.deciding.threshold import choose_threshold, nearest_threshold, risk_bound, risk_coverage
+from workbench.evals.deciding.threshold import (
+    choose_threshold,
+    nearest_threshold,
+    risk_bound,
+    risk_coverage,
+    threshold_text,
+)
 
 CASES = [case("a"), case("b"), case("c"), case("d"), case("u", answerable=False)]
 
@@ -27,6 +33,16 @@ def test_a_curve_by_hand_with_ties() -> None:
     assert [p.unsupported for p in points] == [1.0, 1.0, 0.0, 0.0]
     assert [p.correct_abstention for p in points] == [0.0, 0.0, 1.0, 1.0]
     assert [(p.cases, p.answered, p.unanswerable) for p in points] == [(5, 5, 1), (5, 4, 1), (5, 3, 1), (5, 1, 1)]
+
+
+def test_the_threshold_that_is_read_lets_its_own_answers_through() -> None:
+    results = _results(a=(0.88756, True), b=(0.8875604, False), c=(0.8949, True), d=(1.0, True))
+    points = risk_coverage([*results, result("u", True, answer=answer(0.8874, "low_support"))], CASES)
+    assert [threshold_text(p.threshold) for p in points] == ["0.8875", "0.8875604", "0.894", "1.000"]
+    supports = [r.answer.support for r in results]
+    assert [p.answered for p in points] == [
+        sum(s >= float(threshold_text(p.threshold)) for s in supports) for p in points
+    ]
 
 
 def test_the_most_coverage_whose_bound_the_risk_allows() -> None:

@@ -23,7 +23,7 @@ from workbench.evals.deciding.gates import (
     parse_gates,
     written_late,
 )
-from workbench.evals.deciding.threshold import choose_threshold, nearest_threshold, risk_bound
+from workbench.evals.deciding.threshold import choose_threshold, nearest_threshold, risk_bound, threshold_text
 from workbench.evals.measuring.statistics import wilson
 from workbench.i18n import tr
 from workbench.records.evals import (
@@ -182,7 +182,7 @@ def _print_curve(curve: tuple[ThresholdPoint, ...], risk: float | None) -> None:
     rows = [
         (
             "★" if point is best else "",
-            f"{point.threshold:.3f}",
+            threshold_text(point.threshold),
             _share(point.coverage, point.cases),
             _share(point.risk, point.answered),
             _share(point.correct_abstention, point.unanswerable),
@@ -196,7 +196,7 @@ def _print_curve(curve: tuple[ThresholdPoint, ...], risk: float | None) -> None:
         say(tr("★ is chosen on the cases that it was measured on: check it on others."), err=True)
     elif risk is not None:
         near = nearest_threshold(curve)
-        told = {"threshold": f"{near.threshold:.3f}", "bound": f"{risk_bound(near):.3f}", "n": near.answered}
+        told = {"threshold": threshold_text(near.threshold), "bound": f"{risk_bound(near):.3f}", "n": near.answered}
         lacking = tr(
             "No τ is shown to have a risk of at most {risk}: nearest is τ {threshold}, whose interval ends at {bound} "
             "(n = {n}).",

@@ -6,12 +6,17 @@ Coverage is the share of cases answered at a τ, risk the share of those answers
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from workbench.evals.measuring.statistics import wilson
 from workbench.records.cases import Case
 from workbench.records.evals import CaseResult, ThresholdPoint
+
+_DIGITS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +34,20 @@ def risk_coverage(results: Iterable[CaseResult], cases: Iterable[Case]) -> tuple
     An answer to a case that can't be answered is wrong. Below the τ of the run itself nothing is known of the answers
     it held back, so the curve begins there: run with τ = 0 to see all of it. Cases without an answer on record, and
     answerable ones that were answered and not scored, are left out. Empty when nothing was answered.
+
+    Each τ is its point's support, rounded down as far as that lets no other answer through, so that what is read, typed
+    and stored is one number: 0.8876, shown as 0.888, would hold the answer back that its own row counts.
     """
-    judged = _judged(results, {case.id: case for case in cases})
-    thresholds = sorted({case.support for case in judged if case.support is not None})
-    return tuple(_point(threshold, judged) for threshold in thresholds)
+    known = tuple(results)
+    judged = _judged(known, {case.id: case for case in cases})
+    measured = sorted({result.answer.support for result in known if result.answer})
+    supports = sorted({case.support for case in judged if case.support is not None})
+    return tuple(_point(_rounded(support, measured), judged) for support in supports)
+
+
+def threshold_text(threshold: float) -> str:
+    """τ with all its digits, three at least: "0.700"."""
+    return max(f"{threshold:.{_DIGITS}f}", str(threshold), key=len)
 
 
 def choose_threshold(points: Sequence[ThresholdPoint], max_risk: float) -> ThresholdPoint | None:
@@ -51,6 +66,17 @@ def nearest_threshold(points: Sequence[ThresholdPoint]) -> ThresholdPoint:
 def risk_bound(point: ThresholdPoint) -> float:
     """The upper end of the risk's interval (Wilson)."""
     return wilson(point.risk, point.answered).high
+
+
+def _rounded(support: float, measured: Sequence[float]) -> float:
+    """Between the next lower one of ``measured`` and ``support``, with as few digits as there are room for."""
+    at = bisect_left(measured, support)
+    below = measured[at - 1] if at else -math.inf
+    for digits in range(_DIGITS, 16):
+        rounded = math.floor(round(support * 10.0**digits, 3)) / 10.0**digits  # 0.57 · 1000 is a little less than 570
+        if below < rounded <= support:
+            return rounded
+    return support
 
 
 def _judged(results: Iterable[CaseResult], cases: Mapping[str, Case]) -> list[_Judged]:
