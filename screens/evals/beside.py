@@ -81,7 +81,7 @@ class BesideScreen(ModalScreen[int]):
                     Column(tr("run"), fit=True),
                     Column("Δ", 10, "right"),
                     Column("p", 9),
-                    Column("+ −", 7),
+                    Column("✓ + −", 7),
                     Column(tr("changed")),
                 ],
                 id="ladder",

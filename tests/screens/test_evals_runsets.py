@@ -60,6 +60,7 @@ async def test_a_sweep_runs_its_values_and_shows_them_with_intervals_and_what_ov
         seen = await press(pilot, "l")
         assert "search.lanes" in seen
         assert "p = 1.00" in seen
+        assert "✓ + −" in seen, "flips are of passed cases, whatever the metric"
         await press(pilot, "down", "enter")
         place = app.screen.query_one("#runs-grid", Grid).key
         assert place == f"{desk.evals.runs()[0].id}/xquad-es"
