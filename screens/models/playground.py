@@ -225,7 +225,13 @@ class Playground(Room):
             self.transcript.scroll_end(animate=False)  # what came meanwhile came out of sight
         else:
             self._ids = not self._ids
+        self.call_after_refresh(self._focus_shown)
         self._show_prompt_again()
+
+    def _focus_shown(self) -> None:
+        """The pane that took another's place takes its focus, which ends its zoom too."""
+        if self.is_attached and self.screen.focused is None:
+            self.query_one("#prompt" if self.has_class("-prompt") else "#transcript").focus()
 
     def _show_prompt_again(self) -> None:
         self.query_one("#prompt-text", Static).update(prompt_content(self._shown, ids=self._ids))

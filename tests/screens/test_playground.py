@@ -330,6 +330,11 @@ async def test_in_a_small_window_the_prompt_takes_the_place_of_the_conversation(
         assert "Nine." not in screen_text(app)
         await pilot.press("alt+t")
         await sees(pilot, "Nine.")  # the end of the answer that came behind the prompt
+        app.screen.query_one(Transcript).focus()
+        await pilot.press("z", "t")
+        await sees(pilot, "<|im_start|>assistant")  # though the conversation was alone
+        await pilot.press("t", "t")
+        await sees(pilot, "Nine.")
 
 
 async def test_a_model_s_text_is_never_markup_and_its_control_characters_are_seen() -> None:
