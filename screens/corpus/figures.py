@@ -11,6 +11,7 @@ from workbench.corpus.chunking import describe_recipe
 from workbench.evals.gold.anchors import left_out_told
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
+from workbench.indexing.comparing import unequal_told
 from workbench.indexing.forms import form_name
 from workbench.records.corpus import VectorForm
 from workbench.records.evals import Estimate, MetricChange
@@ -80,8 +81,8 @@ def compared(found: IndexComparison) -> Content:
     lines += [_change(metric) for metric in found.metrics]
     told = tr("fusion recall@1: {fixed} only right with {second}, {broken} only with {first}")
     words = told.format(fixed=found.fixed, second=found.second.id, broken=found.broken, first=found.first.id)
-    gone: Line = ("\n" + left_out_told(found.left_out), Tone.WARN) if found.left_out else ""
-    return content(*lines, words, gone)
+    gone = [left_out_told(found.left_out)] if found.left_out else []
+    return content(*lines, words, *(("\n" + sentence, Tone.WARN) for sentence in (*unequal_told(found), *gone)))
 
 
 def _change(metric: MetricChange) -> Line:

@@ -104,6 +104,13 @@ def _with_gold(store: Store, collection: str, questions: Sequence[Question], sou
     return found
 
 
+def unequal_told(found: IndexComparison) -> tuple[str, ...]:
+    """A sentence on each index that lacks documents which the other may hold."""
+    told = tr("Documents that index {id} lacks: {count}. It can't find them, and they don't compete in it")
+    sides = zip((found.first, found.second), found.lacking, strict=True)
+    return tuple(told.format(id=index.id, count=f"{number:,}") for index, number in sides if number)
+
+
 class _Side:
     """One index with the searcher that meets it and no other."""
 

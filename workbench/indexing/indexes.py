@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from workbench.corpus.chunking import describe_recipe
 from workbench.errors import EngineError, MissingModelError, UsageError
@@ -190,7 +191,9 @@ class Indexes:
                 tr("Compare indexes of one collection."),
             )
         questions = questions_of(self._store, first.collection, dataset)
-        yield from compare_indexes(self._store, first, second, self._embedders.of, questions, dataset, cancel)
+        lacking = self._builder.missing(first), self._builder.missing(second)
+        for found in compare_indexes(self._store, first, second, self._embedders.of, questions, dataset, cancel):
+            yield replace(found, lacking=lacking)
 
     def recall(
         self, index_id: int, dataset: str = "", filter_text: str = "", cancel: Cancel | None = None

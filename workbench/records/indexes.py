@@ -117,6 +117,7 @@ class IndexComparison:
             stand in for it, and the figures say how far the second agrees.
         cases, total: questions asked, and those there are.
         left_out: questions not asked, as none of their gold can be found in the collection any more.
+        lacking: documents that the first and the second don't hold whole, so that the figures aren't of equals.
         metrics: of the dense lane and of the fusion, paired (second − first).
         fixed, broken: questions whose fusion has gold first only with the second, and only with the first index.
     """
@@ -130,6 +131,7 @@ class IndexComparison:
     fixed: int = 0
     broken: int = 0
     left_out: int = 0
+    lacking: tuple[int, int] = (0, 0)
 
     @property
     def finished(self) -> bool:

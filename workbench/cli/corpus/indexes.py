@@ -15,6 +15,7 @@ from workbench.evals.gold.anchors import left_out_told
 from workbench.evals.measuring.compare import p_text
 from workbench.i18n import tr
 from workbench.i18n.amounts import questions
+from workbench.indexing.comparing import unequal_told
 from workbench.indexing.forms import form_name
 from workbench.records.corpus import VectorForm
 from workbench.records.evals import Estimate
@@ -181,6 +182,8 @@ def _print_comparison(found: IndexComparison) -> None:
     )
     if found.left_out:
         say(left_out_told(found.left_out) + ".")
+    for sentence in unequal_told(found):
+        say(sentence + ".")
     if not found.source:
         say(tr("These questions have no gold: the figures tell how far the second agrees with the first."))
 
