@@ -14,7 +14,7 @@ from workbench.text.damage import damaged_lines, mixed_words
 FINE = """
 µm μm Ω kΩ α-helix β2 CO₂ 2πr πr² sinθ cosφ sinαcosβ TNFα IFNγ NFκB αβγx ρσT Δt ΔG exp(−βΔμ) eiπ ħω Тx Σxi 𝑥𝛼 PPARγ
 ΜακΆρθουρ ΔΕΗ ΑΕΚτζής ϲοφόϲ αϡϟαʹ Ἀθῆναι λόγος Яндекс iМаркет VIPзал SMSки KoЯn TETЯIS XXIвек кВтh Москва IT-компания
-الـiPhone PDFها ﷺ ﷽ مَرحبا México créée ÄÖÜäöüß \uf0b7 (cid:72) naïve Größe ofﬁce café 図書館 1ª 2º №5
+الـiPhone PDFها ﷺ ﷽ مَرحبا México créée ÄÖÜäöüß \uf0b7 \uf0a7\uf020bullet (cid:72) naïve Größe ofﬁce café 図書館 1ª 2º №5
 vocals áéíóú, ÁÉÍÓÚ
 """
 

@@ -25,8 +25,8 @@ _SHAPED: Final = re.compile("[\ufb50-\ufdcf\ufe70-\ufefc]{2}")
 """Arabic letters as shapes for printing, which no keyboard writes; signs for whole words (ﷺ) are none."""
 _OLD_GREEK: Final = re.compile("[\u03d8-\u03ef\u03f2-\u03f4\u03f7-\u03fb]")
 _RISE: Final = re.compile("[\u03ac-\u03ce\u03d0-\u03ff](?=[\u0386-\u03ab\u03f4])")
-_LOST: Final = re.compile(r"\ufffd|[\ue000-\uf8ff]{2}|(?:\(cid:\d+\) ?){2}")
-"""What was never decoded, signs of a font's own (one may be a bullet), and glyphs by number."""
+_LOST: Final = re.compile(r"\ufffd|(?:(?!\uf020)[\ue000-\uf8ff]){2}|(?:\(cid:\d+\) ?){2}")
+"""What was never decoded, signs of a font's own (one may be a bullet, with that font's space), and glyphs by number."""
 _ACCENTED: Final = re.compile(r"\b[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{4,}\b")
 """Words of nothing but accented letters: two of them are Cyrillic read as Latin-1 ("Ðóññêèé òåêñò")."""
 _LIKE_LATIN: Final = frozenset("АВЕКМНОРСТХаеорсухіјѕ")
