@@ -266,6 +266,8 @@ def test_runs_are_told_apart_by_their_cases_by_a_stored_threshold_and_by_what_a_
     assert run_words(run(6, replace(swept, search=replace(plain.search, k0=10)))) == "k0=10 · hybrid rrf"
     assert run_words(run(7, replace(plain, title="lane=both", limit=5))) == "lane=both · first 5 · whole chain"
     assert run_words(run(8, replace(plain, title="my own = 3"))) == "my own = 3"
+    weighed = replace(plain.search, fusion="weights", weights=(("lexical", 0.25), ("dense", 1)))
+    assert run_words(run(10, replace(plain, search=weighed))).startswith("weights=lexical 0.25 dense 1 · whole chain")
     assert run_words(run(9, replace(plain, search=SearchOptions(lanes=(), rerank="none")))).endswith("whole chain")
 
 

@@ -115,6 +115,13 @@ def test_a_refused_value_is_named_with_its_key_and_what_that_takes(
     assert takes in caught.value.remedy
 
 
+@pytest.mark.parametrize("weights", [(), (("lexical", 0.0), ("dense", 0.0)), (("dense", 1.0),)])
+def test_weights_that_leave_nothing_to_rank_are_refused(bench: Bench, weights: tuple[tuple[str, float], ...]) -> None:
+    with pytest.raises(UsageError, match="nothing to rank"):
+        bench.run(replace(RETRIEVAL, search=replace(LEXICAL, fusion="weights", weights=weights)))
+    assert bench.lab.runs() == ()
+
+
 def test_a_configuration_that_is_no_object_is_refused() -> None:
     with pytest.raises(UsageError, match="configuration"):
         check_values([])  # type: ignore[arg-type]  # as a file may hold it

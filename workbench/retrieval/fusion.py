@@ -41,6 +41,12 @@ def fuse(lanes: Sequence[LaneResult], options: SearchOptions) -> FusionResult:
     return FusionResult(options.fusion, options.k0, options.weights, hits, elapsed)
 
 
+def weightless(options: SearchOptions) -> bool:
+    """Whether scores are weighed and no lane that is asked has a weight, so that all hits are equal."""
+    weights = dict(options.weights)
+    return options.fusion == "weights" and not any(weights.get(lane) for lane in options.lanes)
+
+
 def contributor(lane: LaneResult) -> str:
     """What a lane is called in a hit's contributions: "dense", or "multi 2 dense" for a variant of the question."""
     return f"{lane.variant} {lane.lane}" if lane.variant else lane.lane

@@ -82,6 +82,14 @@ def _ways(config: RunConfig, varied: str) -> str:
     return "" if varied == "fusion" else tr("hybrid {fusion}", fusion=search.fusion)
 
 
+def _searched(search: SearchOptions) -> list[str]:
+    """What of a search has no option of its own."""
+    weights = search.weights if search.fusion == "weights" else SearchOptions().weights
+    pairs = {"weights": () if weights == SearchOptions().weights else weights, "candidates": search.lane_candidates}
+    told = [f"{name}={' '.join(f'{lane} {n:g}' for lane, n in own)}" for name, own in pairs.items() if own]
+    return [*told, "+".join(search.transforms)] if search.transforms else told
+
+
 def _settings(run: Run, varied: str) -> tuple[str, ...]:
     """What differs from a configuration in which nothing was chosen, by the names of options; what it costs is none.
 
@@ -105,8 +113,8 @@ def _settings(run: Run, varied: str) -> tuple[str, ...]:
     if config.layer in VARIABLES["mode"].layers:
         pairs = ((one, getattr(config.ask, one)) for one in _UNNAMED)
         told += [f"{one}={mine}" for one, mine in pairs if mine != getattr(plain.ask, one)]
-    if config.search.transforms and config.layer in VARIABLES["lane"].layers:
-        told.append("+".join(config.search.transforms))
+    if config.layer in VARIABLES["lane"].layers:
+        told += _searched(config.search)
     if config.segment:
         told.append("=".join(config.segment))
     if config.limit:

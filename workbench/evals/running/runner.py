@@ -30,6 +30,7 @@ from workbench.records.evals import (
 )
 from workbench.records.models import LoadSettings
 from workbench.retrieval.filters import parse_filter
+from workbench.retrieval.fusion import weightless
 from workbench.retrieval.search import Searcher
 
 RESTARTS: Final = 2
@@ -362,6 +363,8 @@ def _check(config: RunConfig) -> None:
         problem = tr("Leaving the gold out tests abstention: only the whole chain can show that.")
     elif config.ask.mode == "generated" and not config.model and config.layer in ("generation", "chain"):
         problem = tr("Generated answers need a model.")
+    elif config.layer in ("retrieval", "chain") and weightless(config.search):
+        problem = tr("With no weight on any lane there is nothing to rank.")
     if problem:
         raise UsageError(tr("This run measures nothing"), problem, tr("workbench eval run --help tells the options."))
 
