@@ -44,6 +44,8 @@ class AutopsyScreen(ModalScreen[str]):
         super().__init__()
         self._desk, self._jobs, self._trace = desk, jobs, trace
         self._found: Autopsy | None = None
+        self._listed: str | None = None
+        self._awaited = False
         self._latest: Latest[str, tuple[Chunk, ...]] = Latest(jobs, self, self._suggest, self._list, self._failed)
 
     def compose(self) -> ComposeResult:
@@ -76,23 +78,33 @@ class AutopsyScreen(ModalScreen[str]):
     @on(Input.Changed)
     def typed(self, event: Input.Changed) -> None:
         """Chunks that hold it."""
+        self._awaited = False
         self._show_list(True)
         self._latest.submit(event.value)
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """The first of them."""
-        key = self.query_one("#suspects", Grid).key
-        if key:
+        """The first of them, once those of these words are listed."""
+        self._awaited = self._listed != event.value
+        if not self._awaited:
+            self._examine_first()
+
+    def _examine_first(self) -> None:
+        if key := self.query_one("#suspects", Grid).key:
             self._examine(key)
 
     def _suggest(self, wanted: str) -> tuple[Chunk, ...]:
         return self._desk.inspector.suggest(self._trace, wanted, _SUGGESTED)
 
-    def _list(self, _: str, chunks: tuple[Chunk, ...]) -> None:
-        self.query_one("#suspects", Grid).show([_row(chunk) for chunk in chunks])
+    def _list(self, wanted: str, chunks: tuple[Chunk, ...]) -> None:
+        self.query_one("#suspects", Grid).show([_row(chunk) for chunk in chunks], ranked=True)
+        self._listed = wanted
+        if self._awaited:
+            self._awaited = False
+            self._examine_first()
 
     def _failed(self, error: WorkbenchError) -> None:
+        self._awaited = False
         self._show_list(False)
         self.query_one(Reader).show(lambda width: Page(width).say(f"✗ {error.message}\n{error.remedy}"))
 

@@ -29,9 +29,10 @@ from screens.widgets.grid import Grid
 from screens.widgets.keys import KeyBar
 from tests.library import NAME, open_library
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, settle, type_text, until
+from tests.screens.helpers import LARGE, SMALL, WIDE, app_on, screen_text, sees, settle, type_text, until
 from workbench.desk import Desk
 from workbench.records.answers import AskOptions
+from workbench.records.corpus import Chunk
 from workbench.records.retrieval import SearchOptions
 
 pytestmark = pytest.mark.usefixtures("one_embedder")
@@ -310,6 +311,33 @@ async def test_an_autopsy_names_the_stage_and_hands_its_change_to_what_if(desk: 
         await press(pilot, "w")
         at(app, WhatIfScreen)
         assert "evidence: +1" in screen_text(app)
+
+
+async def test_enter_examines_the_first_chunk_of_the_words_that_stand_there(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = WorkbenchApp(desk)
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "enrolment fee", answer=False)
+        await press(pilot, "a")
+        screen = app.screen
+        assert isinstance(screen, AutopsyScreen)
+        wanted, listed = screen.query_one(Input), screen.query_one("#suspects", Grid)
+        for words in ("e", "en", "co"):  # what was first stays listed, behind others
+            wanted.value = words
+            await settle(pilot)
+            assert listed.key == screen._suggest(words)[0].id
+        suggest, may_go_on = screen._suggest, threading.Event()
+
+        def slow(words: str) -> tuple[Chunk, ...]:
+            may_go_on.wait(5)
+            return suggest(words)
+
+        monkeypatch.setattr(screen._latest, "_call", slow)
+        wanted.value = "coffee"
+        await pilot.press("enter")
+        may_go_on.set()
+        await sees(pilot, "▸ coffee.md")
 
 
 async def test_an_autopsy_suggests_chunks_by_the_name_of_their_document(desk: Desk) -> None:
