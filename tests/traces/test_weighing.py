@@ -43,6 +43,22 @@ def test_it_is_the_support_that_asking_so_measures(
     assert dict(made.parts) == pytest.approx(dict(asked.parts))
 
 
+def test_a_lane_that_found_nothing_counts_as_it_did(ask: Ask, inspector: Inspector) -> None:
+    trace = ask("zzyzx qwrtp")
+    asked = stage(trace, "decision", Decision)
+    made = inspector.weighed(trace, inspector.what_if(trace, "")).decision
+    assert asked is not None
+    assert made is not None
+    assert dict(made.parts) == pytest.approx(dict(asked.parts))
+    assert "agreement" in dict(made.parts)
+
+
+def test_of_a_question_that_was_searched_twice_it_says_which_search_it_is_of(ask: Ask, inspector: Inspector) -> None:
+    twice = ask(options=AskOptions(threshold=1.5, retries=1))
+    assert "searched 2 times" in inspector.what_if(twice, "").notes[0]
+    assert inspector.what_if(ask(options=AskOptions(threshold=1.5, retries=0)), "").notes == ()
+
+
 def test_evidence_that_says_something_else_is_weighed_anew(ask: Ask, inspector: Inspector) -> None:
     trace = ask()
     kept = inspector.weighed(trace, inspector.what_if(trace, "")).decision

@@ -63,6 +63,6 @@ class Weigher:
 
 
 def _counting(found: Sequence[LaneResult], settings: WhatIf) -> list[LaneResult]:
-    """The lanes that are on."""
-    off = {lane for lane, most in (("lexical", settings.lexical_k), ("dense", settings.dense_k)) if not most}
-    return [lane for lane in found if lane.lane not in off]
+    """The lanes that are on; one that found nothing is, though none of its hits count."""
+    most = {"lexical": settings.lexical_k, "dense": settings.dense_k}
+    return [lane for lane in found if most[lane.lane] or not lane.hits]

@@ -236,6 +236,14 @@ def _notes(
     material: Material, settings: WhatIf, found: Sequence[LaneResult], offered: Sequence[FusedHit]
 ) -> tuple[str, ...]:
     notes = []
+    searches = sum(isinstance(span.output, FusionResult) for span in material.trace.spans)
+    if searches > 1:
+        notes.append(
+            tr(
+                "The question was searched {count} times: this is of the last search, asking takes the best.",
+                count=searches,
+            )
+        )
     for lane in found:
         asked = settings.lexical_k if lane.lane == "lexical" else settings.dense_k
         if asked > len(lane.hits) and not lane.variant:
