@@ -148,6 +148,12 @@ def test_passing_is_not_the_same_in_two_layers() -> None:
     assert not any(told in warning for warning in alike.warnings)
 
 
+def test_passing_is_not_the_same_where_the_gold_is_left_out() -> None:
+    chain = RunConfig("faq", layer="chain")
+    runs = run(1, chain), [result("a", False)], run(2, replace(chain, exclude_gold=True)), [result("a")]
+    assert "One run leaves the gold out: there, a case passes by abstaining." in compare_runs(*runs).warnings
+
+
 def test_runs_that_share_no_case() -> None:
     comparison = compare_runs(run(1), [result("a")], run(2), [result("b")])
     assert comparison.paired == 0

@@ -322,6 +322,8 @@ def _warnings(a: Run, b: Run, differs: Sequence[str], paired: int, together: int
         found.append(tr("Nothing differs between the two: what changed is chance."))
     if "retrieval" in (a.config.layer, b.config.layer) and a.config.layer != b.config.layer:
         found.append(other_rule())
+    if a.config.exclude_gold != b.config.exclude_gold:
+        found.append(tr("One run leaves the gold out: there, a case passes by abstaining."))
     if a.dataset_hash != b.dataset_hash:
         found.append(tr("The dataset changed between the runs: only cases of the same id are compared."))
     if paired < together:
