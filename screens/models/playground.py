@@ -340,7 +340,7 @@ class Playground(Room):
         if self._messages and self._messages[-1].role == "user":
             message = self._messages.pop()
             turns = list(self.transcript.query(Turn)) if unsaid else []
-            for turn in turns[-2 if self._turn else -1 :]:
+            for turn in turns[-1 - self._attempts :]:
                 turn.remove()
             field = self.query_one(MessageField)
             field.put("\n".join(filter(None, (message.content, field.text))))

@@ -30,7 +30,7 @@ from workbench.desk import Desk
 from workbench.playground.structured import INVOICE
 from workbench.records.answers import EngineTimes, Generation, Message
 from workbench.records.models import DeviceMemory, Gauges, Offload
-from workbench.records.playground import Attempt, ChatReply, Lint, Pulse
+from workbench.records.playground import Attempt, ChatReply, Fault, Lint, Pulse
 
 MIB = 1 << 20
 
@@ -286,6 +286,28 @@ async def test_a_message_that_is_cancelled_comes_back_over_what_was_typed_meanwh
         await pilot.press("t", "o", "o", "escape")
         await until(pilot, lambda: field.text == "first\nsecond\ntoo")
         assert desk.playground.remembered == ()
+
+
+async def test_a_second_attempt_that_is_cancelled_before_it_wrote_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def chat(_: object, cancel: threading.Event) -> Iterator[ChatReply]:
+        unfit = Attempt("…", Generation("complete", "{}"), (Fault("total", "structural", "is missing"),))
+        yield ChatReply((unfit, Attempt("…", Generation("started", ""))))
+        assert cancel.wait(10)
+        yield ChatReply((unfit, Attempt("…", Generation("cancelled", ""))))
+
+    desk = FakeDesk()
+    monkeypatch.setattr(desk.playground, "chat", chat)
+    app = app_on(desk)
+    async with app.run_test(size=SMALL) as pilot:
+        field = await open_playground(pilot, desk)
+        field.text = "An invoice"
+        await pilot.press("enter")
+        await sees(pilot, "total: is missing")
+        await pilot.press("escape")
+        await until(pilot, lambda: field.text == "An invoice")
+        await until(pilot, lambda: not app.screen.query_one(Transcript).query(Turn))
 
 
 async def test_the_prompt_is_seen_as_it_is_sent_and_by_tokens_with_their_ids() -> None:
