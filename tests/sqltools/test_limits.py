@@ -162,6 +162,12 @@ CREATE VIEW nombres AS SELECT nombre FROM gente;
 CREATE VIEW claves AS SELECT fija FROM gente;
 CREATE VIEW unidas AS SELECT clave FROM gente NATURAL FULL JOIN (SELECT NULL AS clave);
 CREATE VIEW por_encima AS SELECT * FROM unidas;
+CREATE VIEW con_nombre AS WITH q AS (SELECT id, nombre FROM gente) SELECT * FROM q;
+CREATE VIEW por_dentro AS SELECT * FROM con_nombre;
+CREATE VIEW cuantas AS WITH q AS (SELECT nombre FROM gente NATURAL JOIN (SELECT 'secret1' AS clave))
+    SELECT count(*) AS n FROM q;
+CREATE VIRTUAL TABLE copia USING fts5(clave);
+CREATE VIEW de_copia AS WITH q AS (SELECT c0 FROM copia_content) SELECT * FROM q;
 CREATE VIEW muestras AS SELECT sample FROM sqlite_stat4;
 INSERT INTO gente (nombre, clave) VALUES ('Ana', 'secret1'), ('Luis', 'secret2');
 INSERT INTO "a.b" VALUES ('secret3');
@@ -195,14 +201,27 @@ def test_no_way_round_tells_a_hidden_value(tools: SqlTools, tmp_path: Path) -> N
         "SELECT sample FROM sqlite_stat4",
         "SELECT stat FROM sqlite_stat1",
         "SELECT * FROM muestras",
+        "SELECT count(*) FROM cuantas",
+        "SELECT nombre FROM gente WHERE 1 IN 'cuantas'",
+        "SELECT * FROM de_copia",
     )
     for sql in ways:
         assert not any(tools.check(sql, file, policy).accepted for policy in policies), sql
     assert not tools.check('SELECT copia FROM "a.b"', file, policies[0]).accepted
-    for sql in ("SELECT * FROM unidas", "SELECT sql FROM sqlite_schema NATURAL FULL JOIN (SELECT NULL AS sql)"):
+    views = ("con_nombre", "por_dentro", "'por_dentro'", "main.[con_nombre]", "nombres", "unidas")
+    for sql in (
+        *(f"SELECT {what} FROM {view}" for view in views for what in ("*", "count(*)")),
+        "SELECT sql FROM sqlite_schema NATURAL FULL JOIN (SELECT NULL AS sql)",
+    ):
         assert not tools.check(sql, file, only).accepted
     assert not tools.check(ways[0], file, Policy(frozenset({"nombres"}))).accepted
-    for sql in ("SELECT nombre FROM gente", "SELECT * FROM nombres", "SELECT 'using natural' FROM gente -- using"):
+    assert tools.check("SELECT * FROM por_dentro", file, Policy(filters={"precios": ("0",)})).accepted
+    for sql in (
+        "SELECT nombre FROM gente",
+        "SELECT * FROM nombres",
+        "SELECT * FROM por_dentro",
+        "SELECT 'using natural' FROM gente -- using",
+    ):
         assert tools.check(sql, file, policies[0]).accepted, sql
     assert tools.check("SELECT total FROM precios", file, Policy(hidden=frozenset({"precios.campus"}))).accepted
     assert tools.check("SELECT * FROM unidas", file, Policy(frozenset({"unidas"}))).accepted

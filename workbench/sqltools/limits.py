@@ -18,6 +18,7 @@ _SHAPES: Final = (
     "SELECT CASE WHEN {condition}\nTHEN 1 END FROM {table}",
 )
 """What is one expression in both is one anywhere: what closes the bracket of the first closes none in the second."""
+_WHOLE: Final = "SELECT * FROM {table}"
 _QUOTED: Final = re.compile(r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|`[^`]*`|\[[^]]*]|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 _BY_NAME: Final = re.compile(r"\b(?:natural|using)\b", re.IGNORECASE)
 _QUOTES: Final = re.compile(r"""[]["'`]""")
@@ -60,6 +61,27 @@ def joins_by_name(sql: str) -> bool:
     return _BY_NAME.search(_QUOTED.sub(" ", sql)) is not None
 
 
+def views_among(names: Iterable[str], schema: Schema) -> tuple[Table, ...]:
+    """The views of these names, and those that stand in what they are made of.
+
+    The engine tells of no view whose columns a query doesn't use, as under count(*).
+    """
+    views = {table.name.lower(): table for table in schema.tables if table.kind == "view"}
+    found: dict[str, Table] = {}
+    left = [name for name in names if name in views]
+    while left:
+        name = left.pop()
+        found[name] = views[name]
+        left += [other for other in views if other not in found and _times(other, views[name].definition)]
+    return tuple(found[name] for name in sorted(found))
+
+
+def tables_behind(views: Iterable[Table], compile_: Compile) -> set[str]:
+    """What the views read, each alone: the engine tells what their own WITH reads as that name's, not as theirs."""
+    alone = (compile_(_WHOLE.format(table=quoted(view.name))) for view in views)
+    return {table for compiled in alone for table, _, _ in compiled.reads}
+
+
 def quoted(name: str) -> str:
     """A name as SQL reads it, whatever it holds."""
     return '"' + name.replace('"', '""') + '"'
@@ -73,13 +95,16 @@ def _generated(hidden: Iterable[str], schema: Schema) -> set[str]:
     held = {name.lower() for name in hidden}
     found = set()
     for table in schema.tables:
-        bare = _QUOTES.sub("", table.definition)
         for column in table.columns:
-            word = re.escape(_QUOTES.sub("", column.name))
-            once = len(re.findall(rf"(?<!\w){word}(?!\w)", bare, re.IGNORECASE)) == 1
-            if f"{table.name}.{column.name}".lower() in held and not once:
+            if f"{table.name}.{column.name}".lower() in held and _times(column.name, table.definition) != 1:
                 found |= {f"{table.name}.{other.name}" for other in table.columns if other.generated}
     return found
+
+
+def _times(name: str, definition: str) -> int:
+    """How often a name stands there, however it is quoted."""
+    word = re.escape(_QUOTES.sub("", name))
+    return len(re.findall(rf"(?<!\w){word}(?!\w)", _QUOTES.sub("", definition), re.IGNORECASE))
 
 
 def _on_own_rows(condition: str, table: Table, compile_: Compile) -> None:

@@ -22,9 +22,10 @@ from workbench.records.sql import (
     Policy,
     QueryResult,
     Schema,
+    Table,
     Verdict,
 )
-from workbench.sqltools.limits import joins_by_name
+from workbench.sqltools.limits import joins_by_name, tables_behind, views_among
 from workbench.sqltools.linter import lint
 from workbench.sqltools.plans import warnings
 
@@ -91,7 +92,7 @@ def validate(sql: str, schema: Schema, policy: Policy, compile_: Compile, questi
         return Verdict(sql, "", case.told(), findings)
     case.say("dialect", "kept")
     plan = tuple(replace(step, rows=_rows_of(step.scans, schema, case)) for step in compiled.plan)
-    _reads(case, compiled, schema, policy)
+    _reads(case, compiled, schema, policy, compile_)
     _scan(case, plan, policy)
     case.say("explanation", "not_asked")
     good = all(control.state != "refused" for control in case.controls)
@@ -259,18 +260,21 @@ def _columns_called(name: str, schema: Schema) -> list[str]:
     return [column.kind for table in schema.tables if (column := table.column(name))]
 
 
-def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> None:
+def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy, compile_: Compile) -> None:
     """Tables and columns by what the engine says it will read: aliases and stars hide nothing from it.
 
-    What a view reads is the view's own; a name that WITH gives is no view. A virtual table, as of full-text search, and
-    the tables that it keeps hold copies of others' texts, which it tells by ways that the engine doesn't report; the
-    statistics of an index hold some, too. Nor does it report the columns of NATURAL and USING.
+    What a view reads is the view's own; a name that WITH gives is no view, not even within one. A virtual table, as of
+    full-text search, and the tables that it keeps hold copies of others' texts, which it tells by ways that the engine
+    doesn't report; the statistics of an index hold some, too. Nor does it report the columns of NATURAL and USING.
     """
     views = {table.name.lower() for table in schema.tables if table.kind == "view"}
     virtual = {table.name.lower() for table in schema.tables if table.kind == "virtual"}
     parts = tuple(f"{name}_" for name in virtual)
     shadows = {table for table, _, _ in compiled.reads if schema.table(table) is None and table.startswith(parts)}
-    own = shadows - _mentioned(case) if case.tree else set()  # what the module itself reads
+    named = _mentioned(case)
+    playing = views_among(named.union(*((table, view) for table, _, view in compiled.reads)), schema)
+    named |= {name for name in shadows if any(name in view.definition.lower() for view in playing)}
+    own = shadows - named if case.tree else set()  # what the module itself reads
     reads = [(table, column, view) for table, column, view in compiled.reads if view in views or table not in own]
     direct = sorted({table for table, _, view in reads if view not in views})
     allowed = {name.lower() for name in policy.tables} if policy.tables is not None else None
@@ -278,12 +282,12 @@ def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> N
     foreign = [table for table in direct if allowed is not None and table not in allowed]
     partly = bool(filtered or hidden)
     if partly:  # what a view reads, and the samples of values that ANALYZE keeps
-        foreign += sorted({t for t, _, view in reads if view in views} & filtered)
+        foreign += sorted(tables_behind(playing, compile_) & filtered) if filtered else []
         foreign += sorted({t for t, _, _ in reads if t.startswith("sqlite_stat")})
     copies = sorted({t for t, _, _ in reads if t in virtual | shadows} - (allowed or set())) if partly else []
     restricted = bool(allowed is not None or partly)
     taken = sorted(_given_names(case) & {table.name.lower() for table in schema.tables}) if restricted else []
-    by_name = _joined_by_name(case, (reads, schema) if partly else None) if restricted else ""
+    by_name = _joined_by_name(case, playing if partly else ()) if restricted else ""
     if restricted and (case.tree is None or by_name):
         case.say("tables", "refused", by_name or _unread())
     elif taken:  # the engine would tell its reads as those of the view with that name
@@ -300,27 +304,26 @@ def _reads(case: _Case, compiled: Compiled, schema: Schema, policy: Policy) -> N
     case.say("columns", state, tr("not allowed: {names}", names=", ".join(seen)) if seen else "")
 
 
-def _joined_by_name(case: _Case, within: tuple[Sequence[tuple[str, str, str]], Schema] | None) -> str:
+def _joined_by_name(case: _Case, within: Sequence[Table]) -> str:
     """Why no one can tell which columns are read, "" where the engine reports them all.
 
     Args:
-        within: the reads and the schema, where views mustn't read everything either.
+        within: views that mustn't read everything either.
     """
     if joins_by_name(case.sql):
         return tr("NATURAL and USING read columns without the engine's reporting them: join with ON.")
-    reads, schema = within or ((), Schema("", ()))
-    named = {name for table, _, view in reads for name in (table, view)}
-    views = [table for table in schema.tables if table.kind == "view" and table.name.lower() in named]
-    unsure = [view.name for view in views if joins_by_name(view.definition)]
-    told = ", ".join(unsure)
-    return tr("Joined with NATURAL or USING, whose reads aren't reported: {names}", names=told) if unsure else ""
+    told = ", ".join(view.name for view in within if joins_by_name(view.definition))
+    return tr("Joined with NATURAL or USING, whose reads aren't reported: {names}", names=told) if told else ""
 
 
 def _mentioned(case: _Case) -> set[str]:
     """Names that stand in the query; a module reads the tables that it keeps without their being named."""
     from sqlglot import exp
 
-    return {node.name.lower() for node in case.tree.find_all(exp.Identifier, exp.Table)} if case.tree else set()
+    nodes = (
+        case.tree.find_all(exp.Identifier, exp.Table, exp.Literal) if case.tree else ()
+    )  # FROM 'name' is a name, too
+    return {node.name.lower() for node in nodes}
 
 
 def _given_names(case: _Case) -> set[str]:
