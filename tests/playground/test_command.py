@@ -82,3 +82,22 @@ def test_what_goes_wrong_is_told_with_a_code(
     assert done.code == code
     assert done.out == ""
     assert words in done.err
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("chat", "-m", "Hi", "--temperature", "nan"),
+        ("chat", "-m", "Hi", "--repeat-penalty", "nan"),
+        ("chat", "-m", "Hi", "--seed", "-1"),  # the engine would take another one each time
+        ("chat", "-m", "Hi", "--seed", "4294967296"),
+        ("models", "idle", "nan"),
+        ("bench", "nosuch.gguf", "--cooldown", "inf"),
+    ],
+)
+def test_what_is_no_number_is_refused_before_anything_is_loaded(
+    cli: Cli, tmp_path: Path, call: tuple[str, ...]
+) -> None:
+    done = cli("--db", tmp_path / "a.db", *call)
+    assert (done.code, done.out) == (2, "")
+    assert not (tmp_path / "a.db").exists()

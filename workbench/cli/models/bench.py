@@ -16,6 +16,7 @@ from workbench.benchmarks.served import is_served
 from workbench.cli.display import StatusLine, duration, print_json, print_table, say, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import KV_TYPES, model_path
+from workbench.cli.numbers import Number
 from workbench.desk import Desk
 from workbench.engine.gguf_header import read_header
 from workbench.errors import UsageError
@@ -48,7 +49,7 @@ class What:
 )
 @click.option("-r", "--repetitions", type=click.IntRange(1), default=PLAN.repetitions, help="Of each test.")
 @click.option("--speed-only", is_flag=True, help="Leave out prompts and answers as JSON.")
-@click.option("--cooldown", type=click.FloatRange(0), default=PLAN.cooldown_s, help="Seconds between two processes.")
+@click.option("--cooldown", type=Number(0), default=PLAN.cooldown_s, help="Seconds between two processes.")
 @click.option("-t", "--threads", type=click.IntRange(0), default=0, help="0: physical cores − 1.")
 @click.option("--ctx", "context", type=click.IntRange(1), default=LoadSettings().context, help="Tokens of context.")
 @click.option("--batch", type=click.IntRange(1), default=LoadSettings().batch, help="Tokens evaluated together.")

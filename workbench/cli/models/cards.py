@@ -13,6 +13,7 @@ import click
 from workbench.cli.display import StatusLine, print_json, print_table, say, size, stoppable
 from workbench.cli.front import FrontEnds
 from workbench.cli.models.files import header_of, model_path, models
+from workbench.cli.numbers import Number
 from workbench.desk import Desk
 from workbench.errors import NotFoundError, UsageError
 from workbench.i18n import tr
@@ -190,7 +191,7 @@ def copies_command(front: FrontEnds) -> None:
 
 
 @models.command()
-@click.argument("minutes", type=click.FloatRange(0), required=False)
+@click.argument("minutes", type=Number(0), required=False)
 @click.pass_obj
 def idle(front: FrontEnds, minutes: float | None) -> None:
     """Unloads a model after so many MINUTES without work, 0: never; without MINUTES tells what is set."""

@@ -15,6 +15,7 @@ from workbench import paths
 from workbench.cli.ask.answers import load
 from workbench.cli.display import StatusLine, print_json, say, stoppable
 from workbench.cli.front import FrontEnds
+from workbench.cli.numbers import Number
 from workbench.desk import Desk
 from workbench.errors import UsageError, reason_of
 from workbench.i18n import tr
@@ -29,18 +30,12 @@ from workbench.text.clean import printable
 
 SAMPLING: Final = (
     click.option("--max-tokens", default=256, show_default=True, type=click.IntRange(1), help="Longest answer."),
-    click.option(
-        "--temperature", default=0.0, show_default=True, type=click.FloatRange(0), help="0 is always the same."
-    ),
-    click.option(
-        "--top-p", default=0.95, show_default=True, type=click.FloatRange(0, 1), help="Share of the likeliest."
-    ),
+    click.option("--temperature", default=0.0, show_default=True, type=Number(0), help="0 is always the same."),
+    click.option("--top-p", default=0.95, show_default=True, type=Number(0, 1), help="Share of the likeliest."),
     click.option("--top-k", default=40, show_default=True, type=click.IntRange(0), help="Likeliest tokens; 0 is all."),
-    click.option(
-        "--min-p", default=0.0, show_default=True, type=click.FloatRange(0, 1), help="Least share of the best."
-    ),
-    click.option("--repeat-penalty", default=1.0, show_default=True, type=click.FloatRange(0.1, 10), help="1 is none."),
-    click.option("--seed", default=0, show_default=True, help="Of sampling."),
+    click.option("--min-p", default=0.0, show_default=True, type=Number(0, 1), help="Least share of the best."),
+    click.option("--repeat-penalty", default=1.0, show_default=True, type=Number(0.1, 10), help="1 is none."),
+    click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Of sampling."),
     click.option("--stop", multiple=True, help="A string that ends the answer; may be given again."),
 )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from datetime import date, datetime
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 import click
 
 from workbench.cli.display import print_json, print_table, say, size
 from workbench.cli.front import FrontEnds
+from workbench.cli.numbers import Number
 from workbench.desk import Desk
 from workbench.errors import UsageError
 from workbench.i18n import tr
@@ -28,19 +28,7 @@ from workbench.money.vectors import Component, vector_bytes
 from workbench.records.money import Price, Usage
 from workbench.usage.words import marks_told, near
 
-
-class _Amount(click.FloatRange):
-    """A number in its range that can be reckoned with: neither infinite, as 1e400 is read, nor none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Fails with a usage error."""
-        found = float(super().convert(value, param, ctx))
-        if not math.isfinite(found):
-            self.fail(tr("“{value}” is no number", value=value), param, ctx)
-        return found
-
-
-AMOUNT: Final = _Amount(0)
+AMOUNT: Final = Number(0)
 TOKENS: Final = click.IntRange(0)
 
 
@@ -229,7 +217,7 @@ def month(requests: float, per_request: float, fixed: float, currency: str) -> N
 @click.option("--per-request", type=AMOUNT, required=True, help="Cost of a request elsewhere.")
 @click.option("--local", "fixed", type=AMOUNT, help="What your own machine costs a month; or its parts:")
 @click.option("--hardware", type=AMOUNT, default=0.0, help="Its price,")
-@click.option("--months", type=_Amount(0, min_open=True), default=36.0, help="written off over so many,")
+@click.option("--months", type=Number(0, min_open=True), default=36.0, help="written off over so many,")
 @click.option("--energy", type=AMOUNT, default=0.0, help="energy a month,")
 @click.option("--operation", type=AMOUNT, default=0.0, help="people's hours a month,")
 @click.option("--maintenance", type=AMOUNT, default=0.0, help="repairs a month,")
@@ -265,7 +253,7 @@ def _in(currency: str) -> str:
 
 @money.command()
 @click.option("--hour", type=AMOUNT, required=True, help="Price of an hour.")
-@click.option("--tokens-per-second", "speed", type=_Amount(0, min_open=True), help="Measured, of all calls.")
+@click.option("--tokens-per-second", "speed", type=Number(0, min_open=True), help="Measured, of all calls.")
 @click.option(
     "--model",
     default="",
