@@ -96,3 +96,11 @@ def test_a_dead_engine_is_an_error_and_an_abstention_is_none(ask: Ask) -> None:
     assert refused.answer is not None
     assert refused.answer.outcome == "low_support"
     assert codes(trace_otlp(refused)) == {0}
+
+
+def test_what_no_source_speaks_of_is_in_every_export(ask: Ask) -> None:
+    trace = ask("How many books may a reader borrow from the Zeppelin?")
+    assert trace.answer is not None
+    assert "Zeppelin" in trace.answer.missing
+    assert trace.answer.missing in answer_markdown(trace)
+    assert trace.answer.missing in json.dumps(trace_otlp(trace))

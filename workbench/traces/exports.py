@@ -188,6 +188,7 @@ def _whole(trace: Trace) -> Attributes:
             "workbench.answer.support": answer.support,
             "workbench.answer.threshold": answer.threshold,
             "workbench.answer.text": answer.text,
+            "workbench.answer.missing": answer.missing,
         }
     return told
 
