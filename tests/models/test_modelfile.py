@@ -143,12 +143,23 @@ def test_any_text_is_read_or_refused_in_words(text: str) -> None:
         ("PARAMETER num_ctx many", "num_ctx"),
         ("PARAMETER use_mmap perhaps", "use_mmap"),
         ("PARAMETER num_ctx 1e999", "num_ctx"),
+        ("PARAMETER num_ctx -5", "num_ctx"),
+        ("PARAMETER temperature nan", "temperature"),
+        ("PARAMETER repeat_penalty inf", "repeat_penalty"),
+        ("PARAMETER top_p 7", "top_p"),
     ],
 )
 def test_what_makes_no_sense_is_refused(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words) as refused:
         preset_of(read_modelfile(text), "x")
     assert refused.value.remedy
+
+
+def test_a_seed_that_is_another_each_time_is_kept_and_said_to_have_no_effect() -> None:
+    imported = preset_of(read_modelfile("PARAMETER seed -1"), "x")
+    assert imported.ignored == ("PARAMETER seed -1",)
+    assert imported.preset.generation.seed == 0
+    assert ("seed", "-1") in modelfile_of(imported.preset).parameters
 
 
 def test_ollamas_own_layers_become_a_preset(home: Path, tmp_path: Path, library: Library) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +36,17 @@ ASKING: Final = {
     "seed": "seed",
 }
 """Likewise of ``GenerationSettings``. ``stop`` may repeat, and is none of them."""
+RANGES: Final[dict[str, tuple[float, float]]] = {
+    "num_ctx": (1, math.inf),
+    "num_batch": (1, math.inf),
+    "num_thread": (0, math.inf),
+    "temperature": (0, math.inf),
+    "top_p": (0, 1),
+    "min_p": (0, 1),
+    "repeat_penalty": (0.1, 10),
+    "seed": (0, 2**32 - 1),
+}
+"""Least and most of those that aren't free; all are finite."""
 OTHER_DEFAULTS: Final = {"num_ctx", "temperature", "top_p", "repeat_penalty"}
 """Whose defaults in Ollama are others: an export always says them."""
 
@@ -125,6 +138,8 @@ def preset_of(file: Modelfile, name: str) -> ImportedPreset:
     for key, value in file.parameters:
         if key in LOADING:
             loading[LOADING[key]] = _value(LoadSettings(), LOADING[key], key, value)
+        elif key == "seed" and value.startswith("-"):  # another one each time, which no answer could be traced to
+            other.append((key, value))
         elif key in ASKING:
             asking[ASKING[key]] = _value(GenerationSettings(), ASKING[key], key, value)
         elif key == "stop":
@@ -181,18 +196,20 @@ def _changed(settings: object, default: object, names: dict[str, str]) -> list[P
 
 
 def _value(default: object, field: str, key: str, text: str) -> int | float | bool:
-    """``text`` as the field's type. Raises UsageError."""
+    """``text`` as the field's type, in its range. Raises UsageError."""
     kind = type(getattr(default, field))
-    try:
+    low, high = RANGES.get(key, (-math.inf, math.inf))
+    with suppress(KeyError, ValueError, OverflowError):
         if kind is bool:
             return {"true": True, "false": False, "1": True, "0": False}[text.casefold()]
-        return int(float(text)) if kind is int else float(text)
-    except (KeyError, ValueError, OverflowError):
-        raise UsageError(
-            tr("Bad value"),
-            tr("The Modelfile sets {key} to “{value}”.", key=key, value=text),
-            tr("Correct it in the Modelfile."),
-        ) from None
+        number = int(float(text)) if kind is int else float(text)
+        if low <= number <= high and math.isfinite(number):
+            return number
+    raise UsageError(
+        tr("Bad value"),
+        tr("The Modelfile sets {key} to “{value}”.", key=key, value=text),
+        tr("Correct it in the Modelfile."),
+    )
 
 
 def _layers(place: Place) -> Modelfile:
