@@ -135,7 +135,7 @@ def test_the_trace_has_the_stage_and_what_if_takes_it_away(desk: Desk) -> None:
     with pytest.raises(UsageError, match="no scores of “bookish”"):
         desk.inspector.what_if(trace, "rerank=bookish")
     other = desk.inspector.what_if(trace, replace(material.settings, rerank="bookish"))  # in force on the screen
-    assert other.notes == ("The trace holds no scores of bookish: ask again with it.",)
+    assert other.notes[-1] == "The trace holds no scores of bookish: ask again with it."
 
 
 def test_measured_on_a_dataset_each_reranker_has_its_figures_and_one_is_turned_on(desk: Desk) -> None:
