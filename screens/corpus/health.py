@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from screens.corpus.healthlines import found
+from screens.corpus.healthlines import found, is_outdated
 from screens.corpus.remedies import ACTS, Act, Decision, act_words
 from screens.dialogs import HELP, ConfirmDialog
 from screens.messages import Snapshot
@@ -99,16 +99,21 @@ class HealthScreen(ModalScreen[Finding | Decision | None]):
             yield Static(id="health-progress")
 
     def on_mount(self) -> None:
-        """What was found last; where nothing was kept, it is looked for now."""
-        name = self._collection
-        self._jobs.read(self, lambda: self._desk.doctor.last(name), self._begin)
+        """What was found last; where nothing was kept, or something changed since, it is looked for now."""
+        self._jobs.read(self, self._read_last, self._begin)
         self.query_one("#checks").focus()
 
-    def _begin(self, health: Health | None) -> None:
-        if health is None:
-            self.action_examine()
-        else:
+    def _read_last(self) -> tuple[Health | None, bool]:
+        health = self._desk.doctor.last(self._collection)
+        known = next((c for c in self._desk.collections() if c.name == self._collection), None)
+        return health, health is not None and known is not None and is_outdated(health, known)
+
+    def _begin(self, last: tuple[Health | None, bool]) -> None:
+        health, outdated = last
+        if health:
             self._show(health)
+        if health is None or outdated:
+            self.action_examine()
 
     # -- examining -------------------------------------------------------------------------------------------------
 
@@ -182,9 +187,9 @@ class HealthScreen(ModalScreen[Finding | Decision | None]):
 
     @property
     def _mendable(self) -> bool:
-        """What is chosen has a repair."""
+        """What is chosen has a repair, and was checked since it could have changed."""
         key = self.query_one("#checks", Grid).key
-        check = self._check(key)
+        check = self._check(key) if key not in self._coming else None
         return key == _SPACE or bool(check and (check.repair or _act(check)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

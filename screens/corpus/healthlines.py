@@ -36,9 +36,14 @@ class HealthLines(Static):
             self.update(content((tr("not examined yet"), Tone.DIM), "\n", ("h", Tone.ACCENT), " " + tr("examines it")))
         else:
             when = f"{health.at.astimezone():%d %b %H:%M}"
-            stale = health.version != collection.version
-            told: Line = (tr("{when}, changed since: h", when=when), Tone.WARN) if stale else (when, Tone.DIM)
+            old = is_outdated(health, collection)
+            told: Line = (tr("{when}, changed since: h", when=when), Tone.WARN) if old else (when, Tone.DIM)
             self.update(content(found(health), "\n", told))
+
+
+def is_outdated(health: Health, collection: Collection) -> bool:
+    """The collection changed since it was examined, or is another one of that name."""
+    return health.version != collection.version or (health.at is not None and health.at < collection.created)
 
 
 def found(health: Health) -> Line:

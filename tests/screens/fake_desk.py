@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -54,6 +54,7 @@ from workbench.records.retrieval import (
 from workbench.text.words import fold, is_stopword, words
 
 WHEN = datetime(2026, 3, 2, 10, 0)
+CREATED = datetime(2026, 2, 1, tzinfo=UTC)
 
 
 @lru_cache
@@ -196,8 +197,8 @@ class FakeDesk(FakeModels):
         if not self._chosen:
             return ()
         return (
-            Collection(2, "faro", Recipe(), "", 1, WHEN, 14, 96),
-            Collection(1, self._chosen, Recipe(), "", 3, WHEN, len(self._documents), len(self._chunks)),
+            Collection(2, "faro", Recipe(), "", 1, CREATED, 14, 96),
+            Collection(1, self._chosen, Recipe(), "", 3, CREATED, len(self._documents), len(self._chunks)),
         )
 
     def documents(self, collection: str = "") -> tuple[Document, ...]:

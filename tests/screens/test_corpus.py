@@ -282,9 +282,12 @@ async def test_the_health_of_a_real_file_is_kept_and_told_stale_when_it_changed(
             app.changed()
             await settle(pilot)
             assert "changed since: h" in screen_text(app)
+            await press(pilot, "h")
+            assert "changed since" not in await press(pilot, "escape")
             kept = desk.doctor.last(NAME)
             assert kept is not None
             assert len(kept.histograms) == 4
+            assert {check.key: check.count for check in kept.checks}["retired"] == 1, "h checked it again"
     finally:
         desk.close()
 
