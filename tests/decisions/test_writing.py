@@ -40,6 +40,8 @@ def test_links_bring_their_interval_and_stay_links() -> None:
     sheet = read_sheet("t", "quality 1\nA: quality=run:12:recall@5", measured)
     assert sheet.options[0].values["quality"] == Value(0.8, 0.7, 0.9, "run:12:recall@5")
     assert "quality=run:12:recall@5" in write_sheet(sheet)
+    spaced = read_sheet("t", "quality 1\nA: 'quality=bench:1:My model.gguf:tg128'", measured)
+    assert read_sheet("t", write_sheet(spaced), measured) == spaced
 
 
 @pytest.mark.parametrize(
@@ -72,8 +74,26 @@ def test_what_is_no_pair_is_named(text: str) -> None:
         read_pairs(text)
 
 
+def test_an_option_stands_there_once() -> None:
+    with pytest.raises(UsageError, match="Line 3: A: good=2"):
+        read_sheet("t", "good 1\nA: good=1\nA: good=2", measured)
+
+
 @pytest.mark.parametrize(
-    "line", ["quality", "quality high", "quality 1 best", "quality 1 >=", "A: quality", 'x "', "A: q=x"]
+    "line",
+    [
+        "quality",
+        "quality high",
+        "quality 1 best",
+        "quality 1 >=",
+        "A: quality",
+        'x "',
+        "A: q=x",
+        "good 2",
+        "price 1 <= nan",
+        "price 1 best inf",
+        "price 1 unit",
+    ],
 )
 def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
     with pytest.raises(UsageError, match="Line 2"):
@@ -81,7 +101,7 @@ def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
 
 
 NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=8)
-NUMBERS = st.integers(0, 1000).map(float)
+NUMBERS = st.floats(0, 1e12, allow_subnormal=False)
 
 
 @given(
@@ -93,10 +113,12 @@ def test_what_is_written_is_read_again(
     criteria: dict[str, tuple[float, str, float | None]], names: list[str], value: float
 ) -> None:
     made = tuple(
-        Criterion(name, weight, "more" if better == "more" else "less", least=least)
+        Criterion(
+            name, weight, "more" if better == "more" else "less", "s a" if least else "", least, None, least, weight
+        )
         for name, (weight, better, least) in criteria.items()
     )
-    options = tuple(Option(name, {c.name: Value(value) for c in made}) for name in names)
+    options = tuple(Option(f"#{name} =", {c.name: Value(value) for c in made}, value) for name in names)
     sheet = Sheet("t", made, options)
     assert read_sheet("t", write_sheet(sheet), measured) == sheet
 

@@ -1,7 +1,8 @@
 """A sheet as a person types it, and back: criteria a line each, then options a line each.
 
-``quality 2 more >= 0.7`` is a criterion of weight 2, of which more is better and which must reach 0.7;
-``B: quality=0.75 price=2 -0.1`` an option with its values and a penalty. A value may be a link to a measurement.
+``quality 2 more >= 0.7`` is a criterion of weight 2, of which more is better and which must reach 0.7; ``worst 0`` and
+``best 1`` say which values count as 0 and 1, ``unit s`` what they are counted in. ``B: quality=0.75 price=2 -0.1`` is
+an option with its values and a penalty. A value may be a link to a measurement.
 Names with spaces are quoted, as in a shell. Lines that begin with # are passed over.
 """
 
@@ -11,7 +12,6 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final, Literal, cast
 
 from workbench.errors import UsageError
@@ -23,6 +23,8 @@ Measured = Callable[[str], Value]
 
 _OPTION: Final = re.compile(r"""^(?P<name>"[^"]*"|[^:=]+?)\s*:\s(?P<rest>.*)$|^(?P<bare>"[^"]*"|[^:=]+?)\s*:$""")
 
+_ENDS: Final = (">=", "<=", "best", "worst")
+
 
 def read_sheet(title: str, text: str, measured: Measured, before: Sheet | None = None) -> Sheet:
     """The sheet that ``text`` describes.
@@ -32,23 +34,21 @@ def read_sheet(title: str, text: str, measured: Measured, before: Sheet | None =
         before: the sheet as it was: values that stay the same keep their intervals and evidence.
 
     Raises:
-        UsageError: a line can't be understood; it is named.
+        UsageError: a line can't be understood, or names again what is there; it is named.
     """
     criteria: dict[str, Criterion] = {}
     options: dict[str, Option] = {}
     known = {option.name: option.values for option in before.options} if before else {}
-    ends = {criterion.name: criterion for criterion in before.criteria} if before else {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
             if found := _OPTION.match(line.strip()):
                 name = (found["name"] or found["bare"]).strip('"')
-                options[name] = _option(name, found["rest"] or "", measured, known.get(name, {}))
+                options[_once(name, options)] = _option(name, found["rest"] or "", measured, known.get(name, {}))
             else:
                 criterion = _criterion(line)
-                old = ends.get(criterion.name, criterion)
-                criteria[criterion.name] = replace(criterion, unit=old.unit, best=old.best, worst=old.worst)
+                criteria[_once(criterion.name, criteria)] = criterion
         except ValueError as error:
             raise UsageError(
                 tr("A line can't be read"),
@@ -58,19 +58,30 @@ def read_sheet(title: str, text: str, measured: Measured, before: Sheet | None =
     return Sheet(title, tuple(criteria.values()), tuple(options.values()))
 
 
+def _once(name: str, there: Mapping[str, object]) -> str:
+    if name in there:
+        raise ValueError(name)
+    return name
+
+
 def _criterion(line: str) -> Criterion:
     name, weight, *rest = shlex.split(line)
-    made = Criterion(name, float(weight))
+    better: Literal["more", "less"] = "more"
+    unit = ""
+    ends: dict[str, float] = {}
     words = iter(rest)
     for word in words:
         if word in ("more", "less"):
-            made = replace(made, better=cast(Literal["more", "less"], word))
-        elif word in (">=", "<="):
-            bound = float(next(words, ""))
-            made = replace(made, least=bound) if word == ">=" else replace(made, most=bound)
+            better = cast(Literal["more", "less"], word)
+        elif word in _ENDS:
+            ends[word] = float(next(words, ""))
+        elif word == "unit" and (told := next(words, "")):
+            unit = told
         else:
             raise ValueError(word)
-    return made
+    if not all(map(math.isfinite, ends.values())):
+        raise ValueError(line)
+    return Criterion(name, float(weight), better, unit, *map(ends.get, _ENDS))
 
 
 def _option(name: str, rest: str, measured: Measured, before: Mapping[str, Value]) -> Option:
@@ -84,7 +95,7 @@ def _option(name: str, rest: str, measured: Measured, before: Mapping[str, Value
             values[key] = measured(value)
         else:
             kept = before.get(key)
-            values[key] = kept if kept and value == f"{kept.value:g}" else Value(float(value))
+            values[key] = kept if kept and value == _exact(kept.value) else Value(float(value))
     if penalty < 0:
         raise ValueError(rest)
     return Option(name, values, penalty)
@@ -208,20 +219,28 @@ def write_sheet(sheet: Sheet) -> str:
 
 
 def _criterion_line(criterion: Criterion) -> str:
-    bounds = [(">=", criterion.least), ("<=", criterion.most)]
-    told = [f"{sign} {value:g}" for sign, value in bounds if value is not None]
-    return " ".join([_quoted(criterion.name), f"{criterion.weight:g}", criterion.better, *told])
+    ends = zip(_ENDS, (criterion.least, criterion.most, criterion.best, criterion.worst), strict=True)
+    told = [f"{word} {_exact(value)}" for word, value in ends if value is not None]
+    unit = ["unit", shlex.quote(criterion.unit)] if criterion.unit else []
+    return " ".join([_quoted(criterion.name), _exact(criterion.weight), criterion.better, *told, *unit])
 
 
 def _option_line(option: Option) -> str:
-    penalty = [f"{-option.penalty:g}"] if option.penalty else []
-    return " ".join([f"{_quoted(option.name, ':')}:", *_values(option), *penalty])
+    penalty = [_exact(-option.penalty)] if option.penalty else []
+    return " ".join([f"{_quoted(option.name, ':=')}:", *_values(option), *penalty])
+
+
+def _exact(value: float) -> str:
+    """The shortest text that is read as the same number."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def _values(option: Option) -> Iterator[str]:
     for name, value in option.values.items():
-        yield f"{shlex.quote(name)}={value.evidence if ':' in value.evidence else f'{value.value:g}'}"
+        link = re.search(r"[\s'\"\\]", value.evidence) and shlex.quote(value.evidence)
+        yield f"{shlex.quote(name)}={(link or value.evidence) if ':' in value.evidence else _exact(value.value)}"
 
 
 def _quoted(name: str, marks: str = "") -> str:
-    return f'"{name}"' if re.search(r"[\s" + re.escape(marks) + "]", name) else name
+    return f'"{name}"' if re.search(r"[\s#" + re.escape(marks) + "]", name) else name

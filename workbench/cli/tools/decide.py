@@ -90,7 +90,8 @@ def sheets(front: FrontEnds, as_json: bool) -> None:
 def new(front: FrontEnds, title: str, file: IO[str] | None) -> None:
     """Begins a sheet; with a file (- for standard input), writes it, in place of one of that title.
 
-    A criterion a line: name, weight, more or less, >= or <= a bound. An option a line: name: criterion=value…
+    A criterion a line: name, weight, more or less, >= or <= a bound, worst or best a value, unit a word. An option a
+    line: name: criterion=value…
     """
     with front.desk("create") as desk:
         if file is not None:
