@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.decisions.sheet import judge
-from workbench.decisions.writing import evidence_of, read_pairs, read_sheet, value_words, write_sheet
+from workbench.decisions.writing import criteria_of, evidence_of, read_pairs, read_sheet, value_words, write_sheet
 from workbench.errors import UsageError
 from workbench.records.decisions import Criterion, Option, Sheet, Value
 
@@ -72,6 +72,11 @@ def test_pairs_are_numbers_by_name() -> None:
 def test_what_is_no_pair_is_named(text: str) -> None:
     with pytest.raises(UsageError, match="NAME=NUMBER"):
         read_pairs(text)
+
+
+def test_a_bound_is_told_to_the_last_digit() -> None:
+    (told,) = criteria_of(Sheet("t", (Criterion("cost", 1, "less", most=1234567.0, best=0.123456789),), ()))
+    assert "≤ 1234567 · 1 = 0.123456789" in told
 
 
 def test_an_option_stands_there_once() -> None:

@@ -150,7 +150,7 @@ def criteria_of(sheet: Sheet) -> tuple[str, ...]:
 def _criterion_words(criterion: Criterion, weight: float) -> str:
     better = tr("more is better") if criterion.better == "more" else tr("less is better")
     bounds = [("≥", criterion.least), ("≤", criterion.most), ("0 =", criterion.worst), ("1 =", criterion.best)]
-    told = [f"{sign} {value:g}" for sign, value in bounds if value is not None]
+    told = [f"{sign} {_exact(value)}" for sign, value in bounds if value is not None]
     unit = f" ({criterion.unit})" if criterion.unit else ""
     return " · ".join([f"{criterion.name}{unit}: {tr('weight {weight}', weight=f'{weight:.2f}')}", better, *told])
 
@@ -233,7 +233,7 @@ def _option_line(option: Option) -> str:
 def _exact(value: float) -> str:
     """The shortest text that is read as the same number."""
     short = f"{value:g}"
-    return short if float(short) == value else repr(value)
+    return short if float(short) == value else repr(value).removesuffix(".0")
 
 
 def _values(option: Option) -> Iterator[str]:
