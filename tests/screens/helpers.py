@@ -75,8 +75,17 @@ def screen_text(app: WorkbenchApp) -> str:
 
 async def on_evals(pilot: Pilot[int], *keys: str) -> str:
     """Goes to Evals, presses keys one after another, and returns what is seen."""
+    return await _on(pilot, "f4", keys)
+
+
+async def on_corpus(pilot: Pilot[int], *keys: str) -> str:
+    """The same on Corpus."""
+    return await _on(pilot, "f2", keys)
+
+
+async def _on(pilot: Pilot[int], screen: str, keys: tuple[str, ...]) -> str:
     await settle(pilot)
-    await pilot.press("f4")
+    await pilot.press(screen)
     await settle(pilot)
     return await press(pilot, *keys)
 

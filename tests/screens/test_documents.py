@@ -10,15 +10,13 @@ from screens.dialogs import PassageDialog
 from screens.widgets.grid import Grid
 from screens.widgets.passage import Passage
 from tests.screens.fake_desk import FakeDesk
-from tests.screens.helpers import WIDE, app_on, screen_text, sees, settle, type_text
+from tests.screens.helpers import WIDE, app_on, on_corpus, screen_text, sees, settle, type_text
 
 
 async def test_corpus_goes_from_document_to_chunk_to_the_lit_source() -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         await pilot.press("down", "down", "down", "down")
         await settle(pilot)
         seen = screen_text(app)
@@ -39,9 +37,7 @@ async def test_corpus_goes_from_document_to_chunk_to_the_lit_source() -> None:
 async def test_a_truncated_chunk_and_a_warning_are_marked_in_words_too() -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         app.screen.query_one("#documents-grid", Grid).go_to("d-manual/lighthouse.docx")
         await settle(pilot)
         await pilot.press("enter", "down")
@@ -58,9 +54,7 @@ async def test_deleting_asks_and_shows_the_proof() -> None:
     desk = FakeDesk()
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         await pilot.press("D")
         await pilot.pause()
         assert isinstance(app.screen, DeleteDialog)
@@ -79,9 +73,7 @@ async def test_a_document_is_retired_and_restored() -> None:
     desk = FakeDesk()
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         await pilot.press("R")
         await settle(pilot)
         assert desk.documents()[0].status == "retired"
@@ -94,9 +86,7 @@ async def test_a_document_is_retired_and_restored() -> None:
 async def test_slash_searches_a_list_and_escape_shows_all_again() -> None:
     app = app_on(FakeDesk(copies=20))
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         await pilot.press("slash")
         await type_text(pilot, "0007")
         seen = screen_text(app)
@@ -113,9 +103,7 @@ async def test_a_hundred_thousand_rows_are_drawn_without_a_wait() -> None:
 
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         grid = app.screen.query_one("#documents-grid", Grid)
         rows = [Row(str(n), ("✓", f"document {n}", "en", "1")) for n in range(100_000)]
         began = time.perf_counter()
@@ -133,9 +121,7 @@ async def test_marked_documents_are_retired_and_deleted_together() -> None:
     desk = FakeDesk()
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         await pilot.press("space", "space")
         await settle(pilot)
         assert "── ▪ 2" in screen_text(app)
@@ -159,9 +145,7 @@ async def test_marked_documents_are_retired_and_deleted_together() -> None:
 async def test_after_a_delete_the_cursor_stays_in_its_place() -> None:
     app = app_on(FakeDesk(copies=9))
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         grid = app.screen.query_one("#documents-grid", Grid)
         await pilot.press("down", "down", "down", "down", "down", "D", "y")
         await settle(pilot)
@@ -171,9 +155,7 @@ async def test_after_a_delete_the_cursor_stays_in_its_place() -> None:
 async def test_a_search_without_a_match_says_so_and_not_that_there_is_nothing() -> None:
     app = app_on(FakeDesk())
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         await pilot.press("slash")
         await type_text(pilot, "no such thing")
         seen = screen_text(app)
@@ -201,9 +183,7 @@ async def test_another_collection_is_shown_unsearched() -> None:
     desk = FakeDesk()
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         await pilot.press("slash")
         await type_text(pilot, "faq")
         await pilot.press("enter")
@@ -217,9 +197,7 @@ async def test_coming_back_to_corpus_shows_what_another_workbench_changed() -> N
     desk = FakeDesk()
     app = app_on(desk)
     async with app.run_test(size=WIDE) as pilot:
-        await settle(pilot)
-        await pilot.press("f2")
-        await settle(pilot)
+        await on_corpus(pilot)
         await pilot.press("f1")
         desk.delete_documents([desk.documents()[0].id])
         await pilot.press("f2")
